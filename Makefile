@@ -1,0 +1,64 @@
+# Two commands do everything: `make demo` and `make test`. Each sets up .venv by itself.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# Tests run side by side; each worker keeps its BLAS and thread pool to what is left for it.
+JOBS ?= 2
+
+.PHONY: help demo test test-all lint format bench docs gallery clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo      fit a model on built-in data and print what it says"
+	@echo "make test      run the tests (make test-all: the slow ones too)"
+	@echo "make lint      check format, style and types (make format: mend what can be mended)"
+	@echo "make bench     race the peers; the table goes to docs/benchmarks.md"
+	@echo "make docs      build the documentation into docs/_build/html (make gallery: its pictures only)"
+	@echo "make clean     remove what was built"
+
+demo: $(VENV)/ready-demo
+	@$(BIN)/python -m bisector.demo
+
+test: $(VENV)/ready-test
+	$(BIN)/python -m pytest -n $(JOBS) -m "not slow" src tests
+
+test-all: $(VENV)/ready-test
+	$(BIN)/python -m pytest -n $(JOBS) src tests
+
+lint: $(VENV)/ready-lint
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(VENV)/ready-lint
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/ready-bench
+	$(BIN)/python -m benchmarks $(NAMES)
+
+docs: $(VENV)/ready-docs
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+gallery: $(VENV)/ready-docs
+	$(BIN)/sphinx-build -W --keep-going -b dummy docs docs/_build/gallery
+
+clean:
+	rm -rf $(VENV) docs/_build docs/api/generated docs/gallery dist build
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# One environment, filled as far as a command needs: ready-test holds what the tests import, and so on.
+# The stamp is newer than pyproject.toml when nothing is left to install, so a second run starts at once.
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "bisector needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/ready-demo: EXTRA :=
+$(VENV)/ready-test: EXTRA := [test]
+$(VENV)/ready-lint: EXTRA := [lint]
+$(VENV)/ready-bench: EXTRA := [bench]
+$(VENV)/ready-docs: EXTRA := [docs]
+$(VENV)/ready-%: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".$(EXTRA)"
+	@touch $@

@@ -1,0 +1,53 @@
+"""Blocks: the rows of a source, cut where only the shape of the data decides.
+
+Block boundaries depend on the number of rows and features, the dtype and the source's own partitions;
+never on threads or timing. Together with the fixed tree in which statistics merge (`map_reduce`), this is
+why a fit gives the same bits for any ``n_jobs``.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+# A block should stay in the second-level cache beside its statistic, be tall enough for the matrix products
+# made of it to pay, and never be a burden to hold when rows are very long.
+CACHE_BYTES = 2**19
+LARGEST_BYTES = 2**26
+FEWEST_ROWS = 1024
+
+
+class Block(NamedTuple):
+    """Consecutive rows of a source with what belongs to them."""
+
+    first_row: int
+    X: Any  # (rows, features) float32 or float64 array, or CSR
+    y: NDArray[Any] | None
+    sample_weight: NDArray[np.float64] | None
+
+
+def rows_per_block(n_features: int, itemsize: int) -> int:
+    """Choose how many rows a block holds: a power of two, decided by the width of a row alone."""
+    row = max(1, n_features * itemsize)
+    fits_cache = _power_of_two_below(CACHE_BYTES // row)
+    feeds_blas = _power_of_two_below(4 * n_features - 1)
+    fits_memory = _power_of_two_below(LARGEST_BYTES // row)
+    return max(1, min(max(fits_cache, feeds_blas, FEWEST_ROWS), fits_memory))
+
+
+def _power_of_two_below(count: int) -> int:
+    return 1 << max(0, count.bit_length() - 1)
+
+
+def cut(partitions: list[int], block_rows: int) -> NDArray[np.int64]:
+    """Return the block boundaries 0 = b₀ < b₁ < … = n of partitions with the given numbers of rows.
+
+    No block crosses the border of a partition.
+    """
+    boundaries = [0]
+    for rows in partitions:
+        start = boundaries[-1]
+        boundaries.extend(range(start + block_rows, start + rows, block_rows))
+        if rows:
+            boundaries.append(start + rows)
+    return np.array(boundaries, dtype=np.int64)

@@ -1,0 +1,231 @@
+"""Frames and files as sources: pandas, polars, Arrow tables in memory; Parquet and Arrow datasets on disk."""
+
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .blocks import Block
+from .sources import ColumnSource, Source, float_dtype
+
+
+def _made_by(X: Any, library: str, *kinds: str) -> bool:
+    module = sys.modules.get(library)
+    return module is not None and isinstance(X, tuple(getattr(module, kind) for kind in kinds))
+
+
+def is_frame(X: Any) -> bool:
+    """Tell whether X is a table in memory with named columns."""
+    return (
+        _made_by(X, "pandas", "DataFrame")
+        or _made_by(X, "polars", "DataFrame")
+        or _made_by(X, "pyarrow", "Table", "RecordBatch")
+    )
+
+
+def is_dataset(X: Any) -> bool:
+    """Tell whether X is data on disk: a path, or an Arrow dataset."""
+    return isinstance(X, str | os.PathLike) or _made_by(X, "pyarrow.dataset", "Dataset")
+
+
+# Tables in memory
+
+
+def frame_source(X: Any, targets: list[str], *, single_target: bool) -> ColumnSource:
+    """Make the source of a frame; `targets` are columns to be read as y."""
+    names, column = _columns_of(X)
+    missing = [name for name in targets if name not in names]
+    if missing:
+        raise ValueError(f"y names the column {missing[0]!r}, which X does not have; it has {names}.")
+    kept = [j for j, name in enumerate(names) if name not in targets]
+    strings = all(isinstance(name, str) for name in names)
+    made = ColumnSource(
+        [_numbers(column(j), names[j]) for j in kept],
+        [names[j] for j in kept] if strings else None,
+        n_rows=len(X),
+    )
+    if targets:
+        columns = [_numbers(column(names.index(name)), name) for name in targets]
+        made.y = columns[0] if single_target else np.column_stack(columns)
+    return made
+
+
+def _columns_of(X: Any) -> tuple[list[Any], Any]:
+    """Return the names of the columns and a function that gives column j as an array, a view if it can."""
+    if _made_by(X, "pandas", "DataFrame"):
+        return list(X.columns), lambda j: _pandas_column(X.iloc[:, j])
+    if _made_by(X, "polars", "DataFrame"):
+        return list(X.columns), lambda j: X.to_series(j).to_numpy()
+    return list(X.schema.names), lambda j: _arrow_column(X.column(j))
+
+
+def _pandas_column(column: Any) -> NDArray[Any]:
+    if isinstance(column.dtype, np.dtype):
+        return column.to_numpy()
+    if column.dtype.kind in "iufb":  # an extension type that may hold missing values
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    return column.to_numpy(dtype=object)
+
+
+def _arrow_column(column: Any) -> NDArray[Any]:
+    chunked = hasattr(column, "combine_chunks") and hasattr(column, "num_chunks")
+    return column.to_numpy() if chunked else column.to_numpy(zero_copy_only=False)
+
+
+def _numbers(column: NDArray[Any], name: Any) -> NDArray[Any]:
+    """Return the column as numbers, or say which of its values is none."""
+    if column.dtype.kind in "iufb":
+        return column
+    if column.dtype.kind == "O":
+        try:
+            return np.array([np.nan if value is None else value for value in column], dtype=np.float64)
+        except (TypeError, ValueError):
+            pass
+    row, value = next(((i, v) for i, v in enumerate(column) if not _is_number(v)), (0, None))
+    raise ValueError(
+        f"Column {name!r} holds {value!r} in row {row}, which is not a number: encode the column first, "
+        "for example with sklearn.preprocessing.OneHotEncoder, or leave it out."
+    )
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return value is None
+    return not isinstance(value, np.datetime64 | np.timedelta64)
+
+
+# Data on disk
+
+
+class DatasetSource(Source):
+    """An Arrow dataset or Parquet files, read as a stream: a few blocks are in memory at a time."""
+
+    def __init__(self, dataset: Any, targets: list[str], *, single_target: bool) -> None:
+        names = list(dataset.schema.names)
+        missing = [name for name in targets if name not in names]
+        if missing:
+            raise ValueError(f"y names the column {missing[0]!r}, which the data do not have; they have {names}.")
+        self.feature_names = [name for name in names if name not in targets]
+        self._targets = targets
+        self._single_target = single_target
+        self._parts = [part for fragment in dataset.get_fragments() for part in _parts_of(fragment)]
+        self.n_rows = sum(part.n_rows for part in self._parts)
+        self.n_features = len(self.feature_names)
+        self.dtype = float_dtype([_arrow_dtype(dataset.schema.field(name)) for name in self.feature_names])
+
+    @property
+    def partitions(self) -> list[int]:
+        return [part.n_rows for part in self._parts]
+
+    def groups(self, size: int) -> list[range]:
+        ends = np.searchsorted(self.boundaries, np.cumsum(self.partitions)).tolist()
+        return [range(first, last) for first, last in zip([0, *ends], ends, strict=False) if first < last]
+
+    def blocks(self, numbers: range | None = None) -> Iterator[Block]:
+        numbers = range(self.n_blocks) if numbers is None else numbers
+        if not numbers:
+            return
+        first, last = int(self.boundaries[numbers.start]), int(self.boundaries[numbers.stop])
+        starts = np.concatenate([[0], np.cumsum(self.partitions)])
+        for part, start in zip(self._parts, starts.tolist(), strict=False):
+            if start < last and start + part.n_rows > first:
+                inside = self.boundaries[(self.boundaries >= start) & (self.boundaries <= start + part.n_rows)]
+                for block in self._read(part, np.unique(inside)):
+                    if first <= block.first_row < last:
+                        yield block
+
+    def take(self, rows: ArrayLike) -> NDArray[Any]:
+        wanted = np.asarray(rows)
+        wanted = np.flatnonzero(wanted) if wanted.dtype == bool else wanted
+        taken = np.empty((len(wanted), self.n_features), self.dtype)
+        for block in self.blocks():
+            here = np.flatnonzero((wanted >= block.first_row) & (wanted < block.first_row + len(block.X)))
+            taken[here] = block.X[wanted[here] - block.first_row]
+        return taken
+
+    def _read(self, part: "_Part", boundaries: NDArray[np.int64]) -> Iterator[Block]:
+        """Fill block after block from the batches that arrive, which are cut as the file likes."""
+        columns = [*(self.feature_names or []), *self._targets]
+        sizes = np.diff(boundaries).tolist()
+        number, filled = 0, 0
+        table = np.empty((sizes[0], len(columns)), self._row_dtype)
+        for batch in part.batches(columns, max(sizes)):
+            used = 0
+            while used < batch.num_rows:
+                count = min(len(table) - filled, batch.num_rows - used)
+                for j, name in enumerate(columns):
+                    piece = batch.column(j).slice(used, count).to_numpy(zero_copy_only=False)
+                    table[filled : filled + count, j] = _numbers(piece, name)
+                filled, used = filled + count, used + count
+                if filled == len(table):
+                    yield self._block(int(boundaries[number]), table)
+                    number, filled = number + 1, 0
+                    if number < len(sizes):
+                        table = np.empty((sizes[number], len(columns)), self._row_dtype)
+
+    @property
+    def _row_dtype(self) -> np.dtype[Any]:
+        return self.dtype if not self._targets else np.dtype(np.float64)
+
+    def _block(self, first: int, table: NDArray[Any]) -> Block:
+        y: NDArray[Any] | None
+        if self._targets:
+            y = table[:, self.n_features] if self._single_target else table[:, self.n_features :]
+        else:
+            y = None if self.y is None else self.y[first : first + len(table)]
+        weight = None if self.sample_weight is None else self.sample_weight[first : first + len(table)]
+        X = np.asarray(table[:, : self.n_features], dtype=self.dtype)
+        return Block(first, X, y, weight)
+
+
+class _Part:
+    """What one thread reads in a row: a row group of a Parquet file, or a whole file of another format."""
+
+    def __init__(self, fragment: Any, row_group: int | None, n_rows: int) -> None:
+        self._fragment = fragment
+        self._row_group = row_group
+        self.n_rows = n_rows
+
+    def batches(self, columns: list[str], batch_rows: int) -> Iterator[Any]:
+        if self._row_group is None:
+            yield from self._fragment.to_batches(
+                columns=columns, batch_size=batch_rows, batch_readahead=1, use_threads=False
+            )
+            return
+        import pyarrow.parquet
+
+        # Without pre-buffering, pages are read as they are needed: a row group may be larger than memory.
+        with self._fragment.open() as file:
+            parquet = pyarrow.parquet.ParquetFile(file, pre_buffer=False, buffer_size=2**16)
+            yield from parquet.iter_batches(
+                batch_rows, row_groups=[self._row_group], columns=columns, use_threads=False
+            )
+
+
+def _parts_of(fragment: Any) -> list[_Part]:
+    if not hasattr(fragment, "row_groups"):
+        return [_Part(fragment, None, fragment.count_rows())]
+    metadata = fragment.metadata
+    return [_Part(fragment, i, metadata.row_group(i).num_rows) for i in range(metadata.num_row_groups)]
+
+
+def _arrow_dtype(field: Any) -> np.dtype[Any]:
+    return np.dtype(np.float32) if str(field.type) == "float" else np.dtype(np.float64)
+
+
+def dataset_source(X: Any, targets: list[str], *, single_target: bool) -> DatasetSource:
+    """Make the source of a path or Arrow dataset; `targets` are columns to be read as y."""
+    try:
+        import pyarrow.dataset
+    except ImportError as error:
+        raise ImportError(
+            f"Reading {X} needs pyarrow: install it with `pip install pyarrow`, or pass a table in memory."
+        ) from error
+    if isinstance(X, str | os.PathLike):
+        X = pyarrow.dataset.dataset(os.fspath(X), format="parquet")
+    return DatasetSource(X, targets, single_target=single_target)

@@ -1,0 +1,221 @@
+"""First and second moments: the statistic behind least squares, covariances and scatter.
+
+They are measured from a shift c rather than from zero, because the sums Σ(x−c)(x−c)ᵀ lose about
+(c−μ)²/σ² of their precision when they are moved to the mean μ: data far from zero (a year, a coordinate at
+10⁸) would lose every digit. The shift comes from the first block, and is left at zero when zero is as good,
+since the matrix products then run on the data as it is. The first block being part of the data, its mean can
+only be far from μ when there are many blocks or the weights play a trick; that is checked at the end.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .blocks import Block
+from .map_reduce import map_reduce
+from .sources import Source
+from .validation import find_not_finite
+
+Floats = NDArray[np.float64]
+
+# With |mean − shift| beyond so many σ, more than two digits go when moments are moved to the mean.
+FAR = 10.0
+# A pass is repeated from a better shift when four digits would go.
+TOO_FAR = 100.0
+# Squares of larger numbers overflow, of smaller ones vanish: such columns are measured in other units.
+LARGEST, SMALLEST = 1e140, 1e-140
+
+
+class Coordinates(NamedTuple):
+    """Where columns are measured from and in what units: x ↦ (x − shift)·scale, each scale a power of two."""
+
+    shift: Floats
+    scale: Floats
+
+    @classmethod
+    def plain(cls, width: int) -> "Coordinates":
+        return cls(np.zeros(width), np.ones(width))
+
+    @property
+    def is_plain(self) -> bool:
+        return not self.shift.any() and bool((self.scale == 1).all())
+
+    def apply(self, values: Any) -> Floats:
+        values = values.toarray() if hasattr(values, "tocsr") else values
+        if self.is_plain:
+            return values.astype(np.float64, copy=False)
+        moved = np.subtract(values, self.shift, dtype=np.float64)
+        moved *= self.scale
+        return moved
+
+
+@dataclass
+class Moments:
+    """Weighted sums over rows of x, y, xxᵀ, xyᵀ and y², in the coordinates given.
+
+    `n_rows` counts the rows with a positive weight; `weight` is the sum of the weights, or the number of rows
+    when there are none. `xx` is sparse while it is gathered from sparse blocks.
+    """
+
+    of_x: Coordinates
+    of_y: Coordinates
+    n_rows: int
+    weight: float
+    x: Floats
+    y: Floats
+    xx: Any
+    xy: Floats
+    yy: Floats
+
+    def merge(self, other: "Moments") -> "Moments":
+        self.n_rows += other.n_rows
+        self.weight += other.weight
+        self.x += other.x
+        self.y += other.y
+        self.xx += other.xx
+        self.xy += other.xy
+        self.yy += other.yy
+        return self
+
+    @property
+    def mean_x(self) -> Floats:
+        return self.of_x.shift + self.x / self.weight / self.of_x.scale
+
+    @property
+    def mean_y(self) -> Floats:
+        return self.of_y.shift + self.y / self.weight / self.of_y.scale
+
+    def about_mean(self) -> tuple[Floats, Floats, Floats]:
+        """Return the scatter Σ(x−x̄)(x−x̄)ᵀ, Σ(x−x̄)(y−ȳ)ᵀ and Σ(y−ȳ)², in units of the coordinates."""
+        to_mean = self.x / self.weight
+        xx = self.xx - np.outer(to_mean, self.x)
+        xy = self.xy - np.outer(to_mean, self.y)
+        yy = self.yy - self.y**2 / self.weight
+        return xx, xy, np.maximum(yy, 0.0)
+
+    def about_zero(self) -> tuple[Floats, Floats, Floats]:
+        """Return Σxxᵀ, Σxyᵀ and Σy², in units of the coordinates."""
+        to_x, to_y = self.of_x.shift * self.of_x.scale, self.of_y.shift * self.of_y.scale
+        half = np.outer(to_x, self.x + self.weight / 2 * to_x)
+        xx = self.xx + half + half.T
+        xy = self.xy + np.outer(to_x, self.y + self.weight * to_y) + np.outer(self.x, to_y)
+        yy = self.yy + to_y * (2 * self.y + self.weight * to_y)
+        return xx, xy, np.maximum(yy, 0.0)
+
+
+class Sizes(NamedTuple):
+    """Largest absolute value of each column of X and of y."""
+
+    of_x: Floats
+    of_y: Floats
+
+    def merge(self, other: "Sizes") -> "Sizes":
+        return Sizes(np.maximum(self.of_x, other.of_x), np.maximum(self.of_y, other.of_y))
+
+
+def block_sizes(block: Block) -> Sizes:
+    """Make the sizes of one block."""
+    X = abs(block.X).max(axis=0)
+    X = X.toarray().ravel() if hasattr(X, "toarray") else X
+    return Sizes(X.astype(np.float64), np.abs(as_columns(block.y, block.X.shape[0])).max(axis=0))
+
+
+def moments(rows: Source, *, n_jobs: int | None = None) -> Moments:
+    """Gather the moments of a source's X and y: one pass, and another only if its coordinates were bad.
+
+    Raises
+    ------
+    ValueError
+        When X or y has a NaN or infinity, naming its row and column.
+    """
+    found = _gather(rows, *first_coordinates(rows), n_jobs)
+    if not (np.isfinite(np.diagonal(found.xx)).all() and np.isfinite(found.yy).all()):
+        find_not_finite(rows)
+        # All are finite, so their squares overflow: take units in which they cannot.
+        sizes = map_reduce(block_sizes, rows, n_jobs=n_jobs, doing="measuring columns")
+        found = _gather(rows, _in_units(sizes.of_x), _in_units(sizes.of_y), n_jobs)
+    variance = np.maximum(np.diagonal(found.xx) - found.x**2 / found.weight, 0.0) / found.weight
+    lost = np.abs(found.x) / found.weight > TOO_FAR * np.sqrt(variance)
+    if lost.any():
+        shift = np.where(lost, found.mean_x, found.of_x.shift)
+        found = _gather(rows, Coordinates(shift, found.of_x.scale), found.of_y, n_jobs)
+    return found
+
+
+def _gather(rows: Source, of_x: Coordinates, of_y: Coordinates, n_jobs: int | None) -> Moments:
+    found = map_reduce(block_moments, rows, of_x, of_y, n_jobs=n_jobs, doing="gathering moments")
+    if hasattr(found.xx, "toarray"):
+        found.xx = found.xx.toarray()
+    return found
+
+
+def block_moments(block: Block, of_x: Coordinates, of_y: Coordinates) -> Moments:
+    """Make the moments of one block."""
+    sparse = hasattr(block.X, "tocsr") and of_x.is_plain
+    X = block.X.astype(np.float64, copy=False) if sparse else of_x.apply(block.X)
+    Y = of_y.apply(as_columns(block.y, X.shape[0]))
+    if block.sample_weight is None:
+        n_rows, weight = X.shape[0], float(X.shape[0])
+        root = np.ones((n_rows, 1))
+    else:
+        n_rows, weight = int(np.count_nonzero(block.sample_weight)), float(block.sample_weight.sum())
+        root = np.sqrt(block.sample_weight)[:, None]
+        X = X.multiply(root).tocsr() if sparse else X * root
+        Y = Y * root
+    beside = np.concatenate([root, Y], axis=1)
+    sums = X.T @ beside if sparse else (beside.T @ X).T
+    return Moments(
+        of_x,
+        of_y,
+        n_rows,
+        weight,
+        x=np.ascontiguousarray(sums[:, 0]),
+        y=(root.T @ Y)[0],
+        xx=X.T @ X,
+        xy=np.ascontiguousarray(sums[:, 1:]),
+        yy=np.einsum("ij,ij->j", Y, Y),
+    )
+
+
+def as_columns(y: NDArray[Any] | None, n_rows: int) -> NDArray[Any]:
+    """Return targets as a matrix, with no column when there are none."""
+    if y is None:
+        return np.empty((n_rows, 0))
+    return y[:, None] if y.ndim == 1 else y
+
+
+def first_coordinates(rows: Source) -> tuple[Coordinates, Coordinates]:
+    """Choose coordinates by looking at the first block."""
+    block = next(rows.blocks(range(1)))
+    counts = slice(None) if block.sample_weight is None else block.sample_weight > 0
+    Y = as_columns(block.y, block.X.shape[0])[counts]
+    of_y = coordinates(Y, always_shift=True)
+    if hasattr(block.X, "tocsr"):
+        return Coordinates.plain(rows.n_features), of_y
+    return coordinates(block.X[counts]), of_y
+
+
+def coordinates(values: NDArray[Any], *, always_shift: bool = False) -> Coordinates:
+    """Choose where to measure the columns of a sample from, and in what units.
+
+    A constant column gets exactly its value as shift, so that nothing of it is left to mistake for scatter.
+    """
+    if not len(values):
+        return Coordinates.plain(values.shape[1])
+    values = values.astype(np.float64, copy=False)
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = values[0] + (values - values[0]).mean(axis=0)
+        spread = np.abs(values - mean).mean(axis=0)
+        far = np.isfinite(mean) & ((np.abs(mean) > FAR * spread) | always_shift)
+        shift = np.where(far, mean, 0.0)
+        size = np.abs(values - shift).max(axis=0)
+    return Coordinates(shift, _in_units(size).scale)
+
+
+def _in_units(size: Floats) -> Coordinates:
+    """Scale columns of extreme size to about one; the others are left alone."""
+    odd = np.isfinite(size) & ((size > LARGEST) | ((size > 0) & (size < SMALLEST)))
+    exponent = np.frexp(np.where(odd, size, 1.0))[1]
+    return Coordinates(np.zeros(len(size)), np.where(odd, np.ldexp(1.0, -exponent), 1.0))

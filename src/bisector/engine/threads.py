@@ -1,0 +1,215 @@
+"""Threads: one pool for the whole process, and BLAS held to one thread inside it.
+
+Work is cut into items whose number and order never depend on the number of threads; each thread takes the
+next item when it is free. The calling thread works too, so a call can always finish by itself: two fits at
+once, or a pool that is busy, slow each other down but never wait for each other in a circle.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from types import TracebackType
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def cores() -> int:
+    """Count the cores this process may use: affinity, container quota and BLAS limits respected.
+
+    The BLAS thread count found at start carries what the user asked of OpenMP or OpenBLAS by environment
+    variables, and what joblib gives each of its worker processes.
+    """
+    import joblib
+
+    return max(1, min(joblib.cpu_count(), one_blas_thread.found_threads()))
+
+
+def threads_for(n_jobs: int | None) -> int:
+    """Turn ``n_jobs`` into a number of threads.
+
+    ``None`` means all cores allowed here, but one inside a joblib worker; negative numbers count back from
+    all cores, as in joblib; a positive number is taken as it is.
+    """
+    if n_jobs is None:
+        return 1 if _inside_joblib() else cores()
+    if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__"):
+        raise TypeError(f"n_jobs must be an integer or None, not {n_jobs!r}.")
+    n_jobs = int(n_jobs.__index__())
+    if n_jobs == 0:
+        raise ValueError("n_jobs=0 has no meaning: give a number of threads, -1 for all cores, or None.")
+    return n_jobs if n_jobs > 0 else max(1, cores() + 1 + n_jobs)
+
+
+def _inside_joblib() -> bool:
+    from joblib.parallel import get_active_backend
+
+    backend, _ = get_active_backend()
+    return bool(backend.nesting_level)
+
+
+class OneBlasThread:
+    """Context manager that holds BLAS to one thread while anybody is inside.
+
+    The first to enter sets one thread, the last to leave restores what the first found: independent
+    limits that overlap in time would restore each other's limit and leave the process at one for good.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._libraries: list[Any] | None = None
+        self._found: list[int] = []
+
+    def found_threads(self) -> int:
+        """Return the BLAS thread count outside the guard (the smallest, if several libraries are loaded)."""
+        with self._lock:
+            libraries = self._blas()
+            counts = self._found if self._inside else [library.num_threads for library in libraries]
+            return min(counts, default=os.cpu_count() or 1)
+
+    def __enter__(self) -> None:
+        with self._lock:
+            libraries = self._blas()
+            if self._inside == 0:
+                self._found = [library.num_threads for library in libraries]
+                for library in libraries:
+                    library.set_num_threads(1)
+            self._inside += 1
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._restore()
+
+    def after_fork(self) -> None:
+        """Start anew in a forked child: whoever was inside is inside in the parent only."""
+        self._lock = threading.Lock()
+        if self._inside:
+            self._inside = 0
+            self._restore()
+
+    def _restore(self) -> None:
+        for library, threads in zip(self._libraries or [], self._found, strict=True):
+            library.set_num_threads(threads)
+
+    def _blas(self) -> list[Any]:
+        if self._libraries is None:
+            # SciPy brings a BLAS of its own; a controller made before it is loaded would not know it.
+            import scipy.linalg  # noqa: F401
+            from threadpoolctl import ThreadpoolController
+
+            controller = ThreadpoolController().select(user_api="blas")
+            self._libraries = list(controller.lib_controllers)
+        return self._libraries
+
+
+one_blas_thread = OneBlasThread()
+
+
+class _Pool:
+    """The process's worker threads: made when first needed, made anew when more are asked for."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._executor: ThreadPoolExecutor | None = None
+        self._size = 0
+
+    def submit(self, task: Callable[[], None], times: int) -> list[Future[None]]:
+        with self._lock:
+            if self._executor is None or self._size < times:
+                if self._executor is not None:
+                    self._executor.shutdown(wait=False)  # its running tasks still finish
+                self._executor = ThreadPoolExecutor(times, thread_name_prefix="bisector")
+                self._size = times
+            return [self._executor.submit(task) for _ in range(times)]
+
+    def after_fork(self) -> None:
+        self.__init__()  # type: ignore[misc]
+
+
+_pool = _Pool()
+_this_thread = threading.local()
+
+
+def _after_fork() -> None:
+    _pool.after_fork()
+    one_blas_thread.after_fork()
+    _this_thread.working = False
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def inside_worker() -> bool:
+    """Tell whether this thread is already working on an item of `parallel`."""
+    return getattr(_this_thread, "working", False)
+
+
+def parallel(
+    work: Callable[[Item], Result], items: Sequence[Item], *, n_jobs: int | None = None
+) -> list[Result]:
+    """Apply `work` to every item on up to `n_jobs` threads; return the results in the order of the items.
+
+    BLAS runs on one thread in each of them, and also when there is only one, so that a result never
+    depends on `n_jobs`. A call from inside `work` runs inline. When an item fails, no new one is begun and
+    the error of the first item that failed is raised.
+    """
+    if inside_worker():
+        return [work(item) for item in items]
+    run = _Run(work, items)
+    threads = min(threads_for(n_jobs), len(items))
+    with one_blas_thread:
+        helpers = _pool.submit(run.take_items, threads - 1) if threads > 1 else []
+        try:
+            run.take_items()
+        finally:
+            run.stop()
+            wait([helper for helper in helpers if not helper.cancel()])
+    return run.results()
+
+
+class _Run:
+    """One call of `parallel`: hands out the items and gathers the results."""
+
+    def __init__(self, work: Callable[[Any], Any], items: Sequence[Any]) -> None:
+        self._work = work
+        self._items = items
+        self._results: list[Any] = [None] * len(items)
+        self._errors: dict[int, BaseException] = {}
+        self._lock = threading.Lock()
+        self._next = 0
+
+    def take_items(self) -> None:
+        _this_thread.working = True
+        try:
+            while (number := self._claim()) is not None:
+                try:
+                    self._results[number] = self._work(self._items[number])
+                except BaseException as error:
+                    self._errors[number] = error
+                    self.stop()
+        finally:
+            _this_thread.working = False
+
+    def _claim(self) -> int | None:
+        with self._lock:
+            if self._next >= len(self._items):
+                return None
+            self._next += 1
+            return self._next - 1
+
+    def stop(self) -> None:
+        with self._lock:
+            self._next = len(self._items)
+
+    def results(self) -> list[Any]:
+        if self._errors:
+            raise self._errors[min(self._errors)]
+        return self._results

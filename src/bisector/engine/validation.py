@@ -1,0 +1,208 @@
+"""The door: what every estimator asks of its input, once.
+
+Below ``fit`` and ``predict`` all arrays are clean. X stays what it is and becomes a source; that its values
+are finite is noticed by the statistic made from it and only then looked for, since a check of its own would
+cost as much as a fit. What a fit learns is gathered on a stand-in and stored together at the end, so that an
+estimator is never half-fitted.
+"""
+
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .sources import Source, source
+
+Estimator = TypeVar("Estimator")
+
+
+def check_training(
+    estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, multi_output: bool = False
+) -> tuple[Source, Any]:
+    """Check the input of a supervised ``fit`` with numeric targets.
+
+    Returns
+    -------
+    rows : Source
+        X as rows, with float64 targets and weights cut along.
+    stand_in : object of the estimator's class
+        Holds the parameters and what the input told (``n_features_in_``, ``feature_names_in_``); `store`
+        copies it to the estimator at the end of the fit.
+    """
+    stand_in = _blank(estimator)
+    rows = _rows(stand_in, X, y, reset=True)
+    if rows.y is not None:
+        rows.y = _check_targets(rows.y, multi_output, type(estimator).__name__)
+    rows.sample_weight = check_weights(sample_weight, rows.n_rows)
+    return rows, stand_in
+
+
+def check_rows(estimator: Any, X: Any) -> Source:
+    """Check the input of ``predict`` and its like against what ``fit`` saw."""
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(estimator)
+    return _rows(estimator, X, None, reset=False)
+
+
+def store(estimator: Estimator, stand_in: Any, **learned: Any) -> Estimator:
+    """Replace what the estimator learned before by what it has learned now, all at once."""
+    kept = {name: value for name, value in vars(estimator).items() if not _is_learned(name)}
+    found = {name: value for name, value in vars(stand_in).items() if _is_learned(name)}
+    estimator.__dict__ = {**kept, **found, **learned}
+    return estimator
+
+
+def _is_learned(name: str) -> bool:
+    return name.endswith("_") and not name.startswith("_")
+
+
+def _blank(estimator: Any) -> Any:
+    stand_in = object.__new__(type(estimator))
+    vars(stand_in).update(estimator.get_params(deep=False))
+    return stand_in
+
+
+def _rows(estimator: Any, X: Any, y: Any, *, reset: bool) -> Source:
+    from sklearn.utils import get_tags
+    from sklearn.utils.validation import validate_data
+
+    from . import frames
+
+    name = type(estimator).__name__
+    if hasattr(X, "__dask_graph__"):
+        raise TypeError(f"{name} does not read Dask collections: pass X.compute(), or the files they come from.")
+    if reset and y is None and get_tags(estimator).target_tags.required:
+        raise ValueError(f"{name} requires y to be passed, but the target y is None: call fit(X, y).")
+    if frames.is_dataset(X) or frames.is_frame(X):
+        rows = source(X, y)
+        if not rows.n_rows or not rows.n_features:
+            raise ValueError(
+                f"Found array with {rows.n_rows} sample(s) and {rows.n_features} feature(s) "
+                f"(shape={(rows.n_rows, rows.n_features)}) while a minimum of 1 is required by {name}."
+            )
+        validate_data(estimator, _header(X, rows), reset=reset, skip_check_array=True)
+        return rows
+    X = validate_data(
+        estimator, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite=False
+    )
+    if y is not None:
+        from sklearn.utils.validation import check_consistent_length
+
+        check_consistent_length(X, y)
+    return source(X, y)
+
+
+def _header(X: Any, rows: Source) -> Any:
+    """Return something with X's column names, without the targets, that scikit-learn can read."""
+    from . import frames
+
+    if frames.is_frame(X):
+        if X.shape[1] == rows.n_features:
+            return X
+        return X[rows.feature_names] if hasattr(X, "iloc") else X.select(rows.feature_names)
+    import pyarrow
+
+    return pyarrow.table({column: pyarrow.array([], pyarrow.float64()) for column in rows.feature_names or []})
+
+
+def _check_targets(y: NDArray[Any], multi_output: bool, name: str) -> NDArray[np.float64]:
+    from sklearn.utils.validation import column_or_1d
+
+    if not multi_output:
+        y = column_or_1d(y, warn=True)
+    elif y.ndim > 2:
+        raise ValueError(f"y must have one or two dimensions, but has {y.ndim}.")
+    try:
+        y = np.ascontiguousarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} needs numbers as targets, but y has the type {y.dtype}.") from None
+    if not np.isfinite(y.sum()):
+        raise_not_finite(y, "y", None, first_row=0)
+    return y
+
+
+def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """Return the weights as an array, or None; they must be finite, not negative, and not all zero."""
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.ndim == 0:
+        weight = np.full(n_rows, float(weight))
+    if weight.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight.shape == {weight.shape}, expected {(n_rows,)}: give one weight for each row of X."
+        )
+    bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
+    if bad.size:
+        kind = "negative" if weight[bad[0]] < 0 else "NaN or infinite"
+        raise ValueError(
+            f"sample_weight is {kind} in row {bad[0]} ({weight[bad[0]]}): weights must be zero or positive."
+        )
+    if not weight.any():
+        raise ValueError("sample_weight is zero for every row, which leaves nothing to learn from.")
+    return np.ascontiguousarray(weight)
+
+
+def find_not_finite(rows: Source) -> None:
+    """Look for the first NaN or infinity in X and y and raise the error that names it; return if all are finite."""
+    for block in rows.blocks():
+        X = block.X
+        if not np.isfinite(X.data if hasattr(X, "tocsr") else X).all():
+            raise_not_finite(X, "X", rows.feature_names, block.first_row)
+        if block.y is not None and not np.isfinite(block.y).all():
+            raise_not_finite(block.y, "y", None, block.first_row)
+
+
+def raise_not_finite(values: Any, what: str, names: list[str] | None, first_row: int) -> None:
+    """Raise the error that says where in `values` the first NaN or infinity is, if there is one."""
+    table = values.toarray() if hasattr(values, "tocsr") else np.asarray(values)
+    places = np.argwhere(~np.isfinite(table))
+    if not len(places):
+        return
+    row = first_row + int(places[0][0])
+    value = "NaN" if np.isnan(table[tuple(places[0])]) else "inf"
+    where = f"row {row}"
+    if table.ndim == 2:
+        column = int(places[0][1])
+        where += f", column {column}" + (f" ({names[column]!r})" if names else "")
+    remedy = "fill it (for example with sklearn.impute.SimpleImputer) or leave such rows out"
+    raise ValueError(f"{what} contains {value} in {where}: {remedy}.")
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """Check a parameter that is true or false."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, not {value!r}.")
+    return bool(value)
+
+
+def check_number(
+    name: str,
+    value: Any,
+    *,
+    above: float | None = None,
+    at_least: float | None = None,
+    below: float | None = None,
+) -> float:
+    """Check a parameter that is a real number within bounds."""
+    limits = {"above": above, "at least": at_least, "below": below}
+    words = " and ".join(f"{word} {limit:g}" for word, limit in limits.items() if limit is not None)
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise TypeError(f"{name} must be a number {words}, not {value!r}.".replace("  ", " "))
+    outside = (
+        np.isnan(value)
+        or (above is not None and value <= above)
+        or (at_least is not None and value < at_least)
+        or (below is not None and value >= below)
+    )
+    if outside:
+        raise ValueError(f"{name} must be a number {words}, not {value!r}.")
+    return float(value)
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
+    """Check a parameter that is one of a few words."""
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}.")
+    return str(value)

@@ -1,0 +1,169 @@
+"""The geometry of a design: how the columns of X lie to each other, apart from their units.
+
+Columns are divided by their lengths (equilibrated), so that metres or millimetres decide neither the rank nor
+the condition number. What is left is a factor A with AᵀA = D⁻¹XᵀXD⁻¹, D the lengths, from which follow
+solutions of XᵀXb = g, their covariance, the rank, and which directions the data hardly determine.
+"""
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cholesky, lapack, qr, solve_triangular, svd
+
+Floats = NDArray[np.float64]
+EPS = float(np.finfo(np.float64).eps)
+
+# Normal equations lose twice the digits of the design's condition number κ; beyond κ = 1000 that shows.
+LARGEST_SAFE_CONDITION = 1e3
+
+
+class ColumnGeometry:
+    """Columns of X (centred, when there is an intercept), known by the factor of their cross-products.
+
+    Parameters
+    ----------
+    lengths : (d,) lengths of the columns; zero for a column that is constant
+    factor : (p, k) matrix A, for the k columns that are not constant; upper triangular if p = k
+    squared_condition : square of the condition number, if it is known that the k columns are independent
+    """
+
+    def __init__(self, lengths: Floats, factor: Floats, squared_condition: float | None = None) -> None:
+        self.n_features = len(lengths)
+        self.lengths = lengths
+        self.active = np.flatnonzero(lengths)
+        self.factor = factor
+        # The rank up to what rounding can tell; a singular value decomposition is not spent on the obvious.
+        self.rank = len(self.active) if squared_condition is not None else self._numerical_rank()
+        self.squared_condition = squared_condition
+
+    @classmethod
+    def from_scatter(cls, scatter: Floats, lengths: Floats, scale: Floats) -> "ColumnGeometry | None":
+        """Take the Cholesky factor of (X·scale)ᵀ(X·scale); None if the columns are too close to dependence."""
+        active = np.flatnonzero(lengths)
+        inverse = 1 / lengths[active]
+        equilibrated = scatter if len(active) == len(lengths) else scatter[np.ix_(active, active)]
+        equilibrated = equilibrated * inverse * inverse[:, None]
+        norm = np.abs(equilibrated).sum(axis=0).max(initial=0.0)
+        try:
+            factor = cholesky(equilibrated, overwrite_a=True, check_finite=False)
+        except np.linalg.LinAlgError:
+            return None
+        reciprocal = lapack.dpocon(factor, norm)[0] if len(active) else 1.0
+        if reciprocal * LARGEST_SAFE_CONDITION**2 < 1:
+            return None
+        return cls(lengths / scale, factor, 1 / reciprocal)
+
+    @classmethod
+    def uncorrelated(cls, lengths: Floats) -> "ColumnGeometry":
+        """Take the columns to be at right angles to each other, whether they are or not."""
+        k = np.count_nonzero(lengths)
+        return cls(lengths, np.eye(k), squared_condition=1.0)
+
+    @classmethod
+    def from_rows(cls, rows: Floats, scale: Floats, constant: NDArray[np.bool_]) -> "ColumnGeometry":
+        """Take rows R with RᵀR = (X·scale)ᵀ(X·scale), as a QR decomposition leaves them."""
+        lengths = np.sqrt(np.einsum("ij,ij->j", rows, rows))
+        lengths[constant] = 0.0
+        active = np.flatnonzero(lengths)
+        factor = rows[:, active] / lengths[active]
+        if len(factor) >= len(active):
+            factor = qr(factor, mode="r", check_finite=False)[0][: len(active)]
+        return cls(lengths / scale, factor)
+
+    @cached_property
+    def _svd(self) -> tuple[Floats, Floats]:
+        """Singular values, largest first, and right singular vectors as rows."""
+        if not self.factor.size:
+            return np.empty(0), np.empty((0, len(self.active)))
+        _, values, rows = svd(self.factor, full_matrices=False, check_finite=False)
+        return values, rows
+
+    @property
+    def singular_values(self) -> Floats:
+        return self._svd[0]
+
+    @property
+    def raw_singular_values(self) -> Floats:
+        """Singular values of the columns in their own units."""
+        if not self.factor.size:
+            return np.empty(0)
+        return svd(self.factor * self.lengths[self.active], compute_uv=False, check_finite=False)
+
+    def _numerical_rank(self) -> int:
+        values = self.singular_values
+        return int(np.count_nonzero(values > values.max(initial=0.0) * 16 * EPS * np.sqrt(len(self.active))))
+
+    @property
+    def is_full(self) -> bool:
+        """Whether every column that is not constant is independent of the others."""
+        return self.rank == len(self.active)
+
+    @property
+    def condition_number(self) -> float:
+        """Largest over smallest singular value of the equilibrated columns; infinite if they are dependent."""
+        if not len(self.active):
+            return 1.0
+        values = self.singular_values
+        return float(values[0] / values[-1]) if self.is_full else float("inf")
+
+    def project(self, gradient: Floats) -> Floats:
+        """Return A⁻ᵀD⁻¹g: the coordinates of a target y with Xᵀy = g in an orthonormal basis of the columns."""
+        scaled = gradient[self.active] / self.lengths[self.active, None]
+        if self.is_full:
+            return solve_triangular(self.factor, scaled, trans="T", check_finite=False)
+        values, rows = self._svd
+        return (rows[: self.rank] @ scaled) / values[: self.rank, None]
+
+    def combine(self, coordinates: Floats) -> Floats:
+        """Return the coefficients b, of least length, with these coordinates: D⁻¹A⁺c in the simple case."""
+        coef = np.zeros((self.n_features, coordinates.shape[1]))
+        lengths = self.lengths[self.active]
+        if self.is_full:
+            solved = solve_triangular(self.factor, coordinates, check_finite=False)
+            coef[self.active] = solved / lengths[:, None]
+        else:
+            # Coefficients enter only as MDb, M the leading right singular vectors: of all b with MDb = S⁻¹c,
+            # the shortest is in the row space of MD.
+            values, rows = self._svd
+            basis, triangle = qr((rows[: self.rank] * lengths).T, mode="economic", check_finite=False)
+            wanted = coordinates / values[: self.rank, None]
+            coef[self.active] = basis @ solve_triangular(triangle, wanted, trans="T", check_finite=False)
+        return coef
+
+    def solve(self, gradient: Floats) -> Floats:
+        """Return the shortest b with XᵀXb = g."""
+        return self.combine(self.project(gradient))
+
+    @cached_property
+    def root(self) -> Floats:
+        """Matrix B (d, rank) with BBᵀ = (XᵀX)⁺: σ²BBᵀ is the covariance of the coefficients."""
+        return self.combine(np.eye(self.rank))
+
+    def determines(self, directions: Floats) -> NDArray[np.bool_]:
+        """Tell for each row c of `directions` whether the data determine c·b at all.
+
+        They do not if c points, even in part, where the columns are dependent. Columns without any
+        variation are left out of the question: their coefficient is zero by convention.
+        """
+        if self.is_full:
+            return np.ones(len(directions), dtype=bool)
+        scaled = directions[:, self.active] / self.lengths[self.active]
+        inside = self._svd[1][: self.rank]
+        outside = scaled - (scaled @ inside.T) @ inside
+        return np.linalg.norm(outside, axis=1) <= 1e-8 * np.linalg.norm(scaled, axis=1)
+
+    def variance_shares(self) -> tuple[Floats, Floats]:
+        """Return condition indices and, for each, the share of every coefficient's variance it causes.
+
+        Belsley, Kuh and Welsch (1980): a large index (above 30, say) that causes most of the variance of two
+        or more coefficients points at the features whose roles the data cannot tell apart.
+        """
+        values, rows = self._svd
+        values = np.maximum(values, EPS * values.max(initial=0.0))
+        parts = (rows / values[:, None]) ** 2
+        shares = np.zeros((len(values), self.n_features))
+        if len(values):
+            shares[:, self.active] = parts / parts.sum(axis=0)
+        return values.max(initial=0.0) / values, shares
+

@@ -1,12 +1,13 @@
 """Compile every loop before it is needed: ``python -m bisector.warmup``.
 
-The first fit that meets a loop waits about a second while it is compiled; later processes read it from the disk
-cache. This fills the cache at once, for images, clusters and benchmarks. By convention a module with loops has
-a function ``warm()`` that calls each of them once per dtype, on tiny data.
+The first fit that meets a loop waits about a second while it is compiled; later processes read it from the
+disk cache. This fills the cache at once, for containers, clusters and benchmarks. By convention a module
+with loops has a function ``warm()`` that calls each of them once per dtype, on tiny data.
 """
 
 import ast
 import importlib
+import os
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -18,11 +19,11 @@ class Warmed(NamedTuple):
     Attributes
     ----------
     loops : int
-        How many loops are ready.
+        How many loops there are.
     compiled : int
         How many combinations of loop and types were compiled now.
     loaded : int
-        How many were found in the cache.
+        How many were found in the cache; loops inside of these need not be loaded by themselves.
     folder : Path or None
         Where they are kept; None if they could not be kept.
     seconds : float
@@ -39,12 +40,12 @@ class Warmed(NamedTuple):
     skipped: list[str]
 
     def __str__(self) -> str:
-        place = f"kept in {self.folder}" if self.folder else "not kept: the cache folder cannot be written"
-        without = f", without {', '.join(self.skipped)}" if self.skipped else ""
-        return (
-            f"{self.loops} loops ready in {self.seconds:.1f} s{without}: "
-            f"{self.compiled} compiled, {self.loaded} found; {place}"
-        )
+        without = f" (without {', '.join(self.skipped)})" if self.skipped else ""
+        done = f"{self.loops} loops{without} in {self.seconds:.1f} s: "
+        if not self.compiled and not self.loaded:
+            return done + "nothing to compile"
+        place = f"kept in {self.folder}" if self.folder else "not kept, for want of a folder to write to"
+        return done + f"{self.compiled} compiled, {self.loaded} loaded, {place}"
 
 
 def warmup(verbose: bool = False) -> Warmed:
@@ -75,13 +76,16 @@ def warmup(verbose: bool = False) -> Warmed:
                     raise
                 skipped.append(name)
             bar.advance(note=name)
-    ready = [made for made in all_loops() if getattr(made, "signatures", ())]
+    loops = all_loops()
+    stats = [made.stats for made in loops if hasattr(made, "stats")]
+    compiled = sum(sum(counts.cache_misses.values()) for counts in stats)
     folder = cache_folder()
+    kept = folder is not None and folder.is_dir() and (not compiled or os.access(folder, os.W_OK))
     return Warmed(
-        loops=len(ready),
-        compiled=sum(sum(made.stats.cache_misses.values()) for made in ready),
-        loaded=sum(sum(made.stats.cache_hits.values()) for made in ready),
-        folder=folder if folder is not None and folder.is_dir() else None,
+        loops=len(loops),
+        compiled=compiled,
+        loaded=sum(sum(counts.cache_hits.values()) for counts in stats),
+        folder=folder if kept else None,
         seconds=time.perf_counter() - start,
         skipped=skipped,
     )

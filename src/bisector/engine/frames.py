@@ -109,7 +109,9 @@ class DatasetSource(Source):
         names = list(dataset.schema.names)
         missing = [name for name in targets if name not in names]
         if missing:
-            raise ValueError(f"y names the column {missing[0]!r}, which the data do not have; they have {names}.")
+            raise ValueError(
+                f"y names the column {missing[0]!r}, which the data do not have; they have {names}."
+            )
         self.feature_names = [name for name in names if name not in targets]
         self._targets = targets
         self._single_target = single_target
@@ -134,7 +136,9 @@ class DatasetSource(Source):
         starts = np.concatenate([[0], np.cumsum(self.partitions)])
         for part, start in zip(self._parts, starts.tolist(), strict=False):
             if start < last and start + part.n_rows > first:
-                inside = self.boundaries[(self.boundaries >= start) & (self.boundaries <= start + part.n_rows)]
+                inside = self.boundaries[
+                    (self.boundaries >= start) & (self.boundaries <= start + part.n_rows)
+                ]
                 for block in self._read(part, np.unique(inside)):
                     if first <= block.first_row < last:
                         yield block

@@ -74,9 +74,7 @@ def map_blocks(
     return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
 
-def _each_block(
-    visit: Callable[[int, Block], None], source: Source, n_jobs: int | None, doing: str
-) -> None:
+def _each_block(visit: Callable[[int, Block], None], source: Source, n_jobs: int | None, doing: str) -> None:
     # A run of blocks is one thread's item: long enough to be worth handing over, short enough to share out.
     size = min(32, max(1, source.n_blocks // (8 * threads_for(n_jobs))))
     with track(doing, total=source.n_blocks) as bar:

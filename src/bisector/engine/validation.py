@@ -71,7 +71,9 @@ def _rows(estimator: Any, X: Any, y: Any, *, reset: bool) -> Source:
 
     name = type(estimator).__name__
     if hasattr(X, "__dask_graph__"):
-        raise TypeError(f"{name} does not read Dask collections: pass X.compute(), or the files they come from.")
+        raise TypeError(
+            f"{name} does not read Dask collections: pass X.compute(), or the files they come from."
+        )
     if reset and y is None and get_tags(estimator).target_tags.required:
         raise ValueError(f"{name} requires y to be passed, but the target y is None: call fit(X, y).")
     if frames.is_dataset(X) or frames.is_frame(X):
@@ -103,7 +105,9 @@ def _header(X: Any, rows: Source) -> Any:
         return X[rows.feature_names] if hasattr(X, "iloc") else X.select(rows.feature_names)
     import pyarrow
 
-    return pyarrow.table({column: pyarrow.array([], pyarrow.float64()) for column in rows.feature_names or []})
+    return pyarrow.table(
+        {column: pyarrow.array([], pyarrow.float64()) for column in rows.feature_names or []}
+    )
 
 
 def _check_targets(y: NDArray[Any], multi_output: bool, name: str) -> NDArray[np.float64]:

@@ -1,5 +1,6 @@
 """Least-squares regression, with what it can say about its own coefficients."""
 
+from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -247,9 +248,7 @@ or folder, of shape (n_samples, n_features)
         level = check_number("level", level, above=0, below=1)
         return self._per_target(self._inference.confidence_intervals(level))
 
-    def predict_interval(
-        self, X: Any, level: float = 0.95, kind: Literal["mean", "new"] = "new"
-    ) -> Floats:
+    def predict_interval(self, X: Any, level: float = 0.95, kind: Literal["mean", "new"] = "new") -> Floats:
         """Return intervals around the predictions.
 
         Parameters
@@ -271,8 +270,13 @@ or folder, of shape (n_samples, n_features)
         ends = map_blocks(block_interval, rows, inference, level, new, n_jobs=self.n_jobs)
         return ends[..., 0] if self._single_target else ends
 
-    def summary(self) -> Sheet:
+    def summary(self, feature_names: Sequence[str] | None = None) -> Sheet:
         """Describe the fit as R's ``summary(lm)`` does, and say in plain words what not to trust.
+
+        Parameters
+        ----------
+        feature_names : sequence of str, default=None
+            What to call the features; by default as the columns of X were called, or x0, x1, ….
 
         Returns
         -------
@@ -282,8 +286,12 @@ or folder, of shape (n_samples, n_features)
         from .regression_summary import summarize
 
         inference = self._inference
-        names = [str(name) for name in getattr(self, "feature_names_in_", [])]
-        names = names or [f"x{j}" for j in range(self.n_features_in_)]
+        if feature_names is None:
+            numbered = [f"x{j}" for j in range(self.n_features_in_)]
+            feature_names = getattr(self, "feature_names_in_", numbered)
+        names = [str(name) for name in feature_names]
+        if len(names) != self.n_features_in_:
+            raise ValueError(f"{len(names)} feature_names were given for {self.n_features_in_} features.")
         return summarize(inference, names, getattr(self, "_rows", None), n_jobs=self.n_jobs)
 
     @property

@@ -69,6 +69,19 @@ class Inference:
             variances = np.r_[ahead if columns.determines(mean[None])[0] else np.nan, variances]
         return variances
 
+    @property
+    def variance_inflation(self) -> Floats:
+        """How many times the variance of each slope exceeds what it would be if features were uncorrelated.
+
+        Infinite where the data do not determine the slope; NaN for a constant feature.
+        """
+        variances = self._relative_variances[self.intercept :]
+        with np.errstate(invalid="ignore"):
+            inflation = variances * self.columns.lengths**2
+        inflation[np.isnan(inflation) & (self.columns.lengths > 0)] = np.inf
+        inflation[self.columns.lengths == 0] = np.nan
+        return inflation
+
     @cached_property
     def t_values(self) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -98,7 +111,11 @@ class Inference:
         """F statistic of all coefficients but the intercept being zero, and its p-value."""
         explained = self.fit.total_norm**2 - self.fit.residual_norm**2
         with np.errstate(divide="ignore", invalid="ignore"):
-            F = explained / self.columns.rank / self.residual_variance if self.columns.rank else explained * np.nan
+            F = (
+                explained / self.columns.rank / self.residual_variance
+                if self.columns.rank
+                else explained * np.nan
+            )
         return F, fdtrc(self.columns.rank, max(self.degrees_of_freedom, np.nan), F)
 
     def require_errors(self) -> None:

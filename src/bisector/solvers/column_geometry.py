@@ -166,4 +166,3 @@ class ColumnGeometry:
         if len(values):
             shares[:, self.active] = parts / parts.sum(axis=0)
         return values.max(initial=0.0) / values, shares
-

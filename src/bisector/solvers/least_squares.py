@@ -221,9 +221,7 @@ def nonnegative(rows: Source, free: LeastSquares, *, n_jobs: int | None = None) 
         coef[active, target] = nnls(columns.factor, wanted[:, target])[0] / lengths[:, 0]
     intercept = free.intercept + free.mean @ (free.coef - coef)
     squares = residual_squares(rows, coef, intercept, np.ones(coef.shape[1]), n_jobs)
-    return replace(
-        free, coef=coef, intercept=intercept, residual_norm=np.sqrt(squares), method="nnls"
-    )
+    return replace(free, coef=coef, intercept=intercept, residual_norm=np.sqrt(squares), method="nnls")
 
 
 # Many or exact dependencies: QR and refinement
@@ -255,9 +253,7 @@ def _by_qr(
         mean = np.zeros(d)
         columns = ColumnGeometry.from_rows(factor.rows, of_x.scale, np.zeros(d, dtype=bool))
     start = of_y.shift if intercept else np.zeros_like(of_y.shift)
-    found = refine(
-        rows, columns, mean, factor.weight, start, of_y.scale, intercept=intercept, n_jobs=n_jobs
-    )
+    found = refine(rows, columns, mean, factor.weight, start, of_y.scale, intercept=intercept, n_jobs=n_jobs)
     inverse = None
     independent = columns.is_full and len(columns.active) == d
     if independent and columns.condition_number > 1e5 and rows.n_rows * d * d <= CHEAP_PRODUCTS:
@@ -290,7 +286,9 @@ def _iterative(rows: Any, intercept: bool, tol: float) -> LeastSquares:
     weight = np.ones(rows.n_rows) if rows.sample_weight is None else rows.sample_weight
     root, total = np.sqrt(weight), float(weight.sum())
     d = rows.n_features
-    mean, start = (X.T @ weight / total, weight @ Y / total) if intercept else (np.zeros(d), np.zeros(Y.shape[1]))
+    mean, start = (
+        (X.T @ weight / total, weight @ Y / total) if intercept else (np.zeros(d), np.zeros(Y.shape[1]))
+    )
     centred = LinearOperator(
         X.shape,
         matvec=lambda b: root * (X @ b.ravel() - mean @ b.ravel()),

@@ -59,33 +59,46 @@ def refine(
     offset = Pair(start * unit, np.zeros(len(start)))
     total, left, gap = np.zeros(len(start)), np.inf, np.inf
     with track("refining", total=MOST_STEPS) as bar:
-        for step in range(MOST_STEPS):
+        for number in range(MOST_STEPS):
             sums = map_reduce(block_sums, rows, coef, offset, unit, n_jobs=n_jobs, doing="refining")
-            if step == 0:
+            if number == 0:
                 total = sums.rss.hi - (sums.total.hi**2 / weight if intercept else 0.0)
-            gradient = _centred(sums, mean) if intercept else sums.gradient
-            # The step as the fitted values see it: it shrinks by about κ·eps each time, the coefficients'
-            # own change only from the second step on, until nothing but rounding is left.
-            seen = columns.project(gradient.hi)
-            was_left, left = left, float(np.abs(seen).max(initial=0.0))
-            if gap <= SMALLEST_STEP or left > was_left / 2:
+            step = _step(columns, sums.gradient, sums.total if intercept else None, mean, weight)
+            if gap <= SMALLEST_STEP or step.size > left / 2:
                 break
-            change = columns.combine(seen)
-            coef = add(coef, (change, np.zeros_like(change)))
-            gap = _relative_size(change, coef.hi, columns)
-            if intercept:
-                shift = sums.total.hi / weight - mean @ change
-                offset = add(offset, (shift, np.zeros_like(shift)))
+            left = step.size
+            coef, offset = add(coef, _exact(step.coef)), add(offset, _exact(step.intercept))
+            gap = _relative_size(step.coef, coef.hi, columns)
             bar.advance(note=f"last step {gap:.1e}")
     return Refined(
         coef.hi, offset.hi, np.maximum(sums.rss.hi, 0.0), np.maximum(total, 0.0), gap, gap <= SETTLED
     )
 
 
-def _centred(sums: ResidualSums, mean: Floats) -> Pair:
-    """Return Σw(x − x̄)r from Σwxr and Σwr."""
-    total = Pair(sums.total.hi[None, :], sums.total.lo[None, :])
-    return add(sums.gradient, scale(total, -mean[:, None]))
+class _Step(NamedTuple):
+    """A change of the solution; `size` is what the fitted values see of it.
+
+    The size shrinks by about κ·eps from step to step until only rounding is left; the coefficients' own
+    change does so from the second step on.
+    """
+
+    coef: Floats
+    intercept: Floats
+    size: float
+
+
+def _step(columns: ColumnGeometry, gradient: Pair, total: Pair | None, mean: Floats, weight: float) -> _Step:
+    """Solve AᵀWA·δ = (Σwr, Σwxr) for A = [1 X], by the approximate factor; without `total`, for A = X."""
+    if total is not None:  # Σw(x − x̄)r
+        gradient = add(gradient, scale(Pair(total.hi[None], total.lo[None]), -mean[:, None]))
+    seen = columns.project(gradient.hi)
+    change = columns.combine(seen)
+    shift = np.zeros(change.shape[1]) if total is None else total.hi / weight - mean @ change
+    return _Step(change, shift, float(np.abs(seen).max(initial=0.0)))
+
+
+def _exact(values: Floats) -> Pair:
+    return Pair(values, np.zeros_like(values))
 
 
 def block_sums(block: Block, coef: Pair, intercept: Pair, unit: Floats) -> ResidualSums:
@@ -108,28 +121,35 @@ def refined_inverse(
 ) -> Floats:
     """Return (AᵀWA)⁻¹ for A = [1 X], or X without intercept, whose columns are independent.
 
-    The factor gives it up to κ·eps. The cross-products S = AᵀWA, summed in twice the working precision, tell
-    what is missing, and a step of Newton's method, V ← V + V(I − SV), squares the error.
+    The factor alone gives it up to κ·eps. The cross-products S = AᵀWA are summed in twice the working
+    precision, and the columns of SV = I are solved by the same steps as the coefficients.
     """
     sums = map_reduce(block_products, rows, n_jobs=n_jobs, doing="refining errors")
-    hi, lo = sums.gradient
-    inverse = columns.root @ columns.root.T
+    products = sums.gradient
     if intercept:
-        hi, lo = (
-            np.block([[np.full((1, 1), corner), total[None]], [total[:, None], inner]])
-            for corner, total, inner in zip((weight, 0.0), sums.total, sums.gradient, strict=True)
+        corners = np.array([[weight]]), np.zeros((1, 1))
+        products = Pair(
+            *(
+                np.block([[corner, total[None]], [total[:, None], inner]])
+                for corner, total, inner in zip(corners, sums.total, sums.gradient, strict=True)
+            )
         )
-        of_mean = inverse @ mean
-        inverse = np.block(
-            [[np.full((1, 1), 1 / weight + mean @ of_mean), -of_mean[None]], [-of_mean[:, None], inverse]]
-        )
-    identity = np.eye(len(inverse))
-    for _ in range(2):
-        missing = Pair(identity, np.zeros_like(identity))
-        for j, row in enumerate(inverse):
-            missing = add(missing, scale(Pair(hi[:, j, None], lo[:, j, None]), -row))
-        inverse = inverse + inverse @ missing.hi
-    return (inverse + inverse.T) / 2
+    identity = np.eye(len(products.hi))
+    inverse, left = _exact(np.zeros_like(identity)), np.inf
+    for _ in range(MOST_STEPS):
+        missing = _exact(identity)
+        for j in range(len(identity)):
+            column = Pair(products.hi[:, j, None], products.lo[:, j, None])
+            missing = add(missing, scale(column, -inverse.hi[j]))
+            missing = add(missing, scale(column, -inverse.lo[j]))
+        gradient = Pair(missing.hi[intercept:], missing.lo[intercept:])
+        total = Pair(missing.hi[0], missing.lo[0]) if intercept else None
+        step = _step(columns, gradient, total, mean, weight)
+        if step.size == 0 or step.size > left / 2:
+            break
+        left = step.size
+        inverse = add(inverse, _exact(np.vstack([step.intercept, step.coef][not intercept :])))
+    return inverse.hi
 
 
 def block_products(block: Block) -> ResidualSums:

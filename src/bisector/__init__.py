@@ -25,7 +25,7 @@ def _names_in_stub() -> dict[str, str]:
 
 
 _MODULE_OF = _names_in_stub()
-__all__ = ["__version__", *_MODULE_OF]  # noqa: PLE0604
+__all__ = ["__version__", *_MODULE_OF]
 
 
 def __getattr__(name: str) -> Any:

@@ -2,8 +2,9 @@
 # is public, and nowhere else needs a line.
 
 from .catalogue import all_estimators as all_estimators
-from .engine.settings import config as config
 from .engine.progress import progress as progress
+from .engine.settings import config as config
 from .linear import LinearRegression as LinearRegression
 
 __version__: str
+__all__: list[str]

@@ -154,7 +154,7 @@ def _gather(rows: Source, of_x: Coordinates, of_y: Coordinates, n_jobs: int | No
 def block_moments(block: Block, of_x: Coordinates, of_y: Coordinates) -> Moments:
     """Make the moments of one block."""
     sparse = hasattr(block.X, "tocsr") and of_x.is_plain
-    X = block.X.astype(np.float64, copy=False) if sparse else of_x.apply(block.X)
+    X: Any = block.X.astype(np.float64, copy=False) if sparse else of_x.apply(block.X)
     Y = of_y.apply(as_columns(block.y, X.shape[0]))
     if block.sample_weight is None:
         n_rows, weight = X.shape[0], float(X.shape[0])

@@ -41,10 +41,10 @@ def block_factor(block: Block, of_x: Coordinates, intercept: bool) -> Triangular
 
 
 def _triangle(A: Floats) -> Floats:
-    return np.linalg.qr(A, mode="r") if A.shape[0] > A.shape[1] else A
+    return np.asarray(np.linalg.qr(A, mode="r")) if A.shape[0] > A.shape[1] else A
 
 
 def blocked_qr(rows: Source, of_x: Coordinates, *, intercept: bool, n_jobs: int | None) -> TriangularFactor:
     """Return the triangular factor of [1 X] or X, the columns of X in the coordinates given."""
     found = map_reduce(block_factor, rows, of_x, intercept, n_jobs=n_jobs, doing="factorising")
-    return found._replace(rows=np.linalg.qr(found.rows, mode="r"))
+    return found._replace(rows=np.asarray(np.linalg.qr(found.rows, mode="r")))

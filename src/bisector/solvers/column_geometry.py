@@ -57,7 +57,7 @@ class ColumnGeometry:
     @classmethod
     def uncorrelated(cls, lengths: Floats) -> "ColumnGeometry":
         """Take the columns to be at right angles to each other, whether they are or not."""
-        k = np.count_nonzero(lengths)
+        k = int(np.count_nonzero(lengths))
         return cls(lengths, np.eye(k), squared_condition=1.0)
 
     @classmethod

@@ -117,7 +117,7 @@ def _gram_bytes(rows: Source, n_jobs: int | None) -> int:
 
 
 def _by_moments(rows: Source, found: Moments, intercept: bool, n_jobs: int | None) -> LeastSquares | None:
-    xx, xy, yy = found.about_mean() if intercept else found.about_zero()
+    xx, _, _ = found.about_mean() if intercept else found.about_zero()
     lengths = column_lengths(found, xx, intercept)
     columns = ColumnGeometry.from_scatter(xx, lengths, found.of_x.scale)
     return None if columns is None else _solution(rows, found, columns, intercept, n_jobs)

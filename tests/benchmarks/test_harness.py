@@ -62,7 +62,7 @@ def fail():
 
 
 def work(name, *peers, ours=None, goals=None, **options):
-    options = {"make": lambda rng, n: rng.standard_normal(n), "seconds": 0, "tolerance": 1e-6, **options}
+    options = {"make": lambda rng, n: rng.standard_normal(n), "seconds": 0, "patience": 30, **options}
     ours = ours or toy("ours")
     return Workload(name, "Adds.", sizes={"n": 100}, ours=ours, peers=peers, goals=goals or {}, **options)
 

@@ -2,12 +2,13 @@
 
 They are measured from a shift c rather than from zero, because the sums Σ(x−c)(x−c)ᵀ lose about
 (c−μ)²/σ² of their precision when they are moved to the mean μ: data far from zero (a year, a coordinate at
-10⁸) would lose every digit. The shift comes from the first block, and is left at zero when zero is as good,
-since the matrix products then run on the data as it is. The first block being part of the data, its mean can
-only be far from μ when there are many blocks or the weights play a trick; that is checked at the end.
+10⁸) would lose every digit. The shift comes from the first rows, and is left at zero when zero is as good,
+since the matrix products then run on the data as it is. A mean of rows is far from μ only if these rows are
+few among many, or the weights play a trick; that is checked at the end.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,9 +27,12 @@ FAR = 10.0
 TOO_FAR = 100.0
 # Squares of larger numbers overflow, of smaller ones vanish: such columns are measured in other units.
 LARGEST, SMALLEST = 1e140, 1e-140
+# So many rows are looked at to choose a shift.
+SAMPLE = 256
 
 
-class Coordinates(NamedTuple):
+@dataclass(frozen=True)
+class Coordinates:
     """Where columns are measured from and in what units: x ↦ (x − shift)·scale, each scale a power of two."""
 
     shift: Floats
@@ -38,7 +42,7 @@ class Coordinates(NamedTuple):
     def plain(cls, width: int) -> "Coordinates":
         return cls(np.zeros(width), np.ones(width))
 
-    @property
+    @cached_property
     def is_plain(self) -> bool:
         return not self.shift.any() and bool((self.scale == 1).all())
 
@@ -90,7 +94,8 @@ class Moments:
     def about_mean(self) -> tuple[Floats, Floats, Floats]:
         """Return the scatter Σ(x−x̄)(x−x̄)ᵀ, Σ(x−x̄)(y−ȳ)ᵀ and Σ(y−ȳ)², in units of the coordinates."""
         to_mean = self.x / self.weight
-        xx = self.xx - np.outer(to_mean, self.x)
+        xx = np.outer(to_mean, self.x)
+        np.subtract(self.xx, xx, out=xx)
         xy = self.xy - np.outer(to_mean, self.y)
         yy = self.yy - self.y**2 / self.weight
         return xx, xy, np.maximum(yy, 0.0)
@@ -155,28 +160,29 @@ def block_moments(block: Block, of_x: Coordinates, of_y: Coordinates) -> Moments
     """Make the moments of one block."""
     sparse = hasattr(block.X, "tocsr") and of_x.is_plain
     X: Any = block.X.astype(np.float64, copy=False) if sparse else of_x.apply(block.X)
-    Y = of_y.apply(as_columns(block.y, X.shape[0]))
-    if block.sample_weight is None:
-        n_rows, weight = X.shape[0], float(X.shape[0])
-        root = np.ones((n_rows, 1))
-    else:
-        n_rows, weight = int(np.count_nonzero(block.sample_weight)), float(block.sample_weight.sum())
-        root = np.sqrt(block.sample_weight)[:, None]
-        X = X.multiply(root).tocsr() if sparse else X * root
-        Y = Y * root
-    beside = np.concatenate([root, Y], axis=1)
-    sums = X.T @ beside if sparse else (beside.T @ X).T
-    return Moments(
-        of_x,
-        of_y,
-        n_rows,
-        weight,
-        x=np.ascontiguousarray(sums[:, 0]),
-        y=(root.T @ Y)[0],
-        xx=X.T @ X,
-        xy=np.ascontiguousarray(sums[:, 1:]),
-        yy=np.einsum("ij,ij->j", Y, Y),
-    )
+    n_rows, weight = X.shape[0], float(X.shape[0])
+    Y = as_columns(block.y, n_rows)
+    beside = np.empty((n_rows, 1 + Y.shape[1]))
+    beside[:, 0], beside[:, 1:] = 1.0, of_y.apply(Y)
+    # NaN and infinities are noticed in the sums, and products that overflow are made again in other units.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if block.sample_weight is not None:
+            n_rows, weight = int(np.count_nonzero(block.sample_weight)), float(block.sample_weight.sum())
+            root = np.sqrt(block.sample_weight)[:, None]
+            X = X.multiply(root).tocsr() if sparse else X * root
+            beside *= root
+        sums, inner = np.asarray((X.T @ beside).T if sparse else beside.T @ X), beside.T @ beside
+        return Moments(
+            of_x,
+            of_y,
+            n_rows,
+            weight,
+            sums[0],
+            inner[0, 1:],
+            X.T @ X,
+            sums[1:].T,
+            np.diagonal(inner)[1:].copy(),
+        )
 
 
 def as_columns(y: NDArray[Any] | None, n_rows: int) -> NDArray[Any]:
@@ -187,14 +193,14 @@ def as_columns(y: NDArray[Any] | None, n_rows: int) -> NDArray[Any]:
 
 
 def first_coordinates(rows: Source) -> tuple[Coordinates, Coordinates]:
-    """Choose coordinates by looking at the first block."""
+    """Choose coordinates by looking at the first rows."""
     block = next(rows.blocks(range(1)))
-    counts = slice(None) if block.sample_weight is None else block.sample_weight > 0
-    Y = as_columns(block.y, block.X.shape[0])[counts]
-    of_y = coordinates(Y, always_shift=True)
+    weight = np.ones(block.X.shape[0]) if block.sample_weight is None else block.sample_weight
+    sample = np.flatnonzero(weight)[:SAMPLE]
+    of_y = coordinates(as_columns(block.y, len(weight))[sample], always_shift=True)
     if hasattr(block.X, "tocsr"):
         return Coordinates.plain(rows.n_features), of_y
-    return coordinates(block.X[counts]), of_y
+    return coordinates(block.X[sample]), of_y
 
 
 def coordinates(values: NDArray[Any], *, always_shift: bool = False) -> Coordinates:

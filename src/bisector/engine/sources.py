@@ -115,8 +115,9 @@ class SparseSource(MemorySource):
         self.X = X.tocsr()
         self.n_rows, self.n_features = X.shape
         self.dtype = float_dtype([X.dtype])
-        # What a block costs to hold and to work on is what it stores, not its width.
-        self.block_rows = rows_per_block(1 + X.nnz // max(1, self.n_rows), 2 * self.dtype.itemsize)
+        # What a block costs to hold is what it stores, not its width; and since sparse products do not profit
+        # from the cache, while their results are as wide as the data, blocks are longer.
+        self.block_rows = 8 * rows_per_block(1 + X.nnz // max(1, self.n_rows), 2 * self.dtype.itemsize)
 
     def between(self, first: int, last: int) -> Any:
         return self.X[first:last].astype(self.dtype, copy=False)

@@ -9,6 +9,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import cache
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -16,11 +17,12 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
+@cache
 def cores() -> int:
     """Count the cores this process may use: affinity, container quota and BLAS limits respected.
 
     The BLAS thread count found at start carries what the user asked of OpenMP or OpenBLAS by environment
-    variables, and what joblib gives each of its worker processes.
+    variables, and what joblib gives each of its worker processes. Counted once: it reads a dozen files.
     """
     import joblib
 
@@ -140,6 +142,7 @@ _this_thread = threading.local()
 def _after_fork() -> None:
     _pool.after_fork()
     one_blas_thread.after_fork()
+    cores.cache_clear()
     _this_thread.working = False
 
 
@@ -163,6 +166,9 @@ def parallel(
     """
     if inside_worker():
         return [work(item) for item in items]
+    if len(items) == 1:
+        with one_blas_thread:
+            return [work(items[0])]
     run = _Run(work, items)
     threads = min(threads_for(n_jobs), len(items))
     with one_blas_thread:

@@ -59,7 +59,7 @@ def _is_learned(name: str) -> bool:
 
 def _blank(estimator: Any) -> Any:
     stand_in = object.__new__(type(estimator))
-    vars(stand_in).update(estimator.get_params(deep=False))
+    vars(stand_in).update({name: value for name, value in vars(estimator).items() if not _is_learned(name)})
     return stand_in
 
 

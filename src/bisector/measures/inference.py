@@ -49,25 +49,23 @@ class Inference:
 
     @cached_property
     def standard_errors(self) -> Floats:
-        return np.sqrt(self.residual_variance)[:, None] * np.sqrt(self._relative_variances)
+        return np.sqrt(self.residual_variance)[:, None] * self._relative_errors
 
     @property
-    def _relative_variances(self) -> Floats:
-        """Variances of the coefficients when the residual variance is one."""
+    def _relative_errors(self) -> Floats:
+        """Standard errors of the coefficients when the residual variance is one."""
         columns, mean = self.columns, self.fit.mean
-        d = columns.n_features
         if self.fit.method == "nnls":  # a bound was hit: coefficients are no longer linear in y
-            return np.full(d + self.intercept, np.nan)
+            return np.full(columns.n_features + self.intercept, np.nan)
         if self.fit.inverse is not None:
-            return np.diagonal(self.fit.inverse)
-        variances = np.einsum("ij,ij->i", columns.root, columns.root)
-        determined = np.zeros(d, dtype=bool)
-        determined[columns.active] = columns.determines(np.eye(d))[columns.active]
-        variances[~determined] = np.nan
+            return np.sqrt(np.diagonal(self.fit.inverse))
+        errors = np.full(columns.n_features, np.nan)
+        known = columns.determined
+        errors[known] = np.sqrt(columns.inflation[known]) / columns.lengths[known]
         if self.intercept:
-            ahead = 1 / self.fit.weight + np.square(mean @ columns.root).sum()
-            variances = np.r_[ahead if columns.determines(mean[None])[0] else np.nan, variances]
-        return variances
+            ahead = np.hypot(1 / np.sqrt(self.fit.weight), np.linalg.norm(mean @ columns.root))
+            errors = np.r_[ahead if columns.determines(mean[None])[0] else np.nan, errors]
+        return errors
 
     @property
     def variance_inflation(self) -> Floats:
@@ -75,10 +73,7 @@ class Inference:
 
         Infinite where the data do not determine the slope; NaN for a constant feature.
         """
-        variances = self._relative_variances[self.intercept :]
-        with np.errstate(invalid="ignore"):
-            inflation = variances * self.columns.lengths**2
-        inflation[np.isnan(inflation) & (self.columns.lengths > 0)] = np.inf
+        inflation = np.where(self.columns.determined, self.columns.inflation, np.inf)
         inflation[self.columns.lengths == 0] = np.nan
         return inflation
 

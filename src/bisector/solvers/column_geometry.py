@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cholesky, lapack, qr, solve_triangular, svd
+from scipy.linalg import lapack, qr, svd
 
 Floats = NDArray[np.float64]
 EPS = float(np.finfo(np.float64).eps)
@@ -39,17 +39,23 @@ class ColumnGeometry:
 
     @classmethod
     def from_scatter(cls, scatter: Floats, lengths: Floats, scale: Floats) -> "ColumnGeometry | None":
-        """Take the Cholesky factor of (X·scale)ᵀ(X·scale); None if the columns are too close to dependence."""
+        """Take the Cholesky factor of (X·scale)ᵀ(X·scale); None if the columns are too close to dependence.
+
+        The scatter is overwritten.
+        """
         active = np.flatnonzero(lengths)
+        if len(active) < len(lengths):
+            scatter = scatter[np.ix_(active, active)]
+        if not len(active):
+            return cls(lengths / scale, scatter, 1.0)
         inverse = 1 / lengths[active]
-        equilibrated = scatter if len(active) == len(lengths) else scatter[np.ix_(active, active)]
-        equilibrated = equilibrated * inverse * inverse[:, None]
-        norm = np.abs(equilibrated).sum(axis=0).max(initial=0.0)
-        try:
-            factor = cholesky(equilibrated, overwrite_a=True, check_finite=False)
-        except np.linalg.LinAlgError:
-            return None
-        reciprocal = lapack.dpocon(factor, norm)[0] if len(active) else 1.0
+        scatter *= inverse
+        scatter *= inverse[:, None]
+        norm = np.abs(scatter).sum(axis=0).max()
+        # LAPACK itself: the checks and batching around it cost more than small problems do. It reads columns
+        # first, so that the transpose of what NumPy holds costs no copy, and sees the same symmetric matrix.
+        factor, failed = lapack.dpotrf(scatter.T, lower=0, overwrite_a=1)
+        reciprocal = 0.0 if failed else lapack.dpocon(factor, norm)[0]
         if reciprocal * LARGEST_SAFE_CONDITION**2 < 1:
             return None
         return cls(lengths / scale, factor, 1 / reciprocal)
@@ -111,7 +117,7 @@ class ColumnGeometry:
         """Return A⁻ᵀD⁻¹g: the coordinates of a target y with Xᵀy = g in an orthonormal basis of the columns."""
         scaled = gradient[self.active] / self.lengths[self.active, None]
         if self.is_full:
-            return solve_triangular(self.factor, scaled, trans="T", check_finite=False)
+            return _solve_triangle(self.factor, scaled, transposed=True)
         values, rows = self._svd
         return (rows[: self.rank] @ scaled) / values[: self.rank, None]
 
@@ -120,15 +126,14 @@ class ColumnGeometry:
         coef = np.zeros((self.n_features, coordinates.shape[1]))
         lengths = self.lengths[self.active]
         if self.is_full:
-            solved = solve_triangular(self.factor, coordinates, check_finite=False)
-            coef[self.active] = solved / lengths[:, None]
+            coef[self.active] = _solve_triangle(self.factor, coordinates) / lengths[:, None]
         else:
             # Coefficients enter only as MDb, M the leading right singular vectors: of all b with MDb = S⁻¹c,
             # the shortest is in the row space of MD.
             values, rows = self._svd
             basis, triangle = qr((rows[: self.rank] * lengths).T, mode="economic", check_finite=False)
             wanted = coordinates / values[: self.rank, None]
-            coef[self.active] = basis @ solve_triangular(triangle, wanted, trans="T", check_finite=False)
+            coef[self.active] = basis @ _solve_triangle(triangle, wanted, transposed=True)
         return coef
 
     def solve(self, gradient: Floats) -> Floats:
@@ -139,6 +144,20 @@ class ColumnGeometry:
     def root(self) -> Floats:
         """Matrix B (d, rank) with BBᵀ = (XᵀX)⁺: σ²BBᵀ is the covariance of the coefficients."""
         return self.combine(np.eye(self.rank))
+
+    @property
+    def inflation(self) -> Floats:
+        """Diagonal of D(XᵀX)⁺D: how many times each slope's variance is what it would be at right angles."""
+        return np.square(self.root * self.lengths[:, None]).sum(axis=1)
+
+    @cached_property
+    def determined(self) -> NDArray[np.bool_]:
+        """Which slopes the data determine at all."""
+        known = self.lengths > 0
+        if not self.is_full:
+            inside = self._svd[1][: self.rank]
+            known[self.active] = 1 - np.square(inside).sum(axis=0) < 1e-10
+        return known
 
     def determines(self, directions: Floats) -> NDArray[np.bool_]:
         """Tell for each row c of `directions` whether the data determine c·b at all.
@@ -166,3 +185,11 @@ class ColumnGeometry:
         if len(values):
             shares[:, self.active] = parts / parts.sum(axis=0)
         return values.max(initial=0.0) / values, shares
+
+
+def _solve_triangle(triangle: Floats, right: Floats, *, transposed: bool = False) -> Floats:
+    """Solve Rx = c or Rᵀx = c for an upper triangular R without zeros on its diagonal."""
+    if not triangle.size:
+        return np.zeros_like(right)
+    solution, _ = lapack.dtrtrs(triangle, right, lower=0, trans=int(transposed))
+    return solution

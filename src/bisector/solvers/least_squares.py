@@ -12,7 +12,7 @@ least length if it is not unique. The last step's size is the proof: it bounds w
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,8 @@ from bisector.engine.blocks import Block
 from bisector.engine.map_reduce import map_reduce
 from bisector.engine.memory import budget, readable, require
 from bisector.engine.moments import Coordinates, Moments, as_columns, first_coordinates, moments
-from bisector.engine.sources import Source
-from bisector.engine.threads import threads_for
+from bisector.engine.sources import Source, SparseSource
+from bisector.engine.threads import one_blas_thread, threads_for
 from bisector.engine.validation import find_not_finite
 
 from .blocked_qr import blocked_qr
@@ -83,7 +83,8 @@ def least_squares(
     >>> found.coef.ravel(), found.intercept
     (array([2.]), array([1.]))
     """
-    if hasattr(rows, "X") and hasattr(rows.X, "tocsr") and _gram_bytes(rows, n_jobs) > budget():
+    n_jobs = threads_for(n_jobs)
+    if isinstance(rows, SparseSource) and _gram_bytes(rows, n_jobs) > budget():
         return _iterative(rows, intercept, tol)
     if rows.n_rows > rows.n_features + intercept:
         found = gather(rows, n_jobs)
@@ -117,10 +118,18 @@ def _gram_bytes(rows: Source, n_jobs: int | None) -> int:
 
 
 def _by_moments(rows: Source, found: Moments, intercept: bool, n_jobs: int | None) -> LeastSquares | None:
-    xx, _, _ = found.about_mean() if intercept else found.about_zero()
-    lengths = column_lengths(found, xx, intercept)
-    columns = ColumnGeometry.from_scatter(xx, lengths, found.of_x.scale)
-    return None if columns is None else _solution(rows, found, columns, intercept, n_jobs)
+    scatter, xy, yy = found.about_mean() if intercept else found.about_zero()
+    lengths = column_lengths(found, scatter, intercept)
+    # One BLAS thread: the factor takes a fraction of the pass over the data, and threads that wait for each
+    # other on a busy machine can take many times that.
+    with one_blas_thread:
+        columns = ColumnGeometry.from_scatter(scatter, lengths, found.of_x.scale)
+        if columns is None:
+            return None
+        gradient = xy / found.of_x.scale[:, None]
+        coef = columns.solve(gradient)
+    residual = yy - np.einsum("ij,ij->j", coef, gradient)
+    return _solution(rows, found, columns, coef, residual, yy, intercept, n_jobs)
 
 
 def decomposed_least_squares(
@@ -128,24 +137,30 @@ def decomposed_least_squares(
 ) -> LeastSquares:
     """Fit every feature alone, bⱼ = σⱼᵧ/σⱼⱼ, as if the columns were uncorrelated (Flach, Equation 7.2)."""
     found = gather(rows, n_jobs)
-    xx, _, _ = found.about_mean() if intercept else found.about_zero()
-    columns = ColumnGeometry.uncorrelated(column_lengths(found, xx, intercept) / found.of_x.scale)
-    return _solution(rows, found, columns, intercept, n_jobs)
+    scatter, xy, yy = found.about_mean() if intercept else found.about_zero()
+    unit = found.of_x.scale[:, None]
+    columns = ColumnGeometry.uncorrelated(column_lengths(found, scatter, intercept) / found.of_x.scale)
+    coef = columns.solve(xy / unit)
+    residual = yy - np.einsum("ij,ij->j", coef / unit, 2 * xy - scatter @ (coef / unit))
+    return _solution(rows, found, columns, coef, residual, yy, intercept, n_jobs)
 
 
 def _solution(
-    rows: Source, found: Moments, columns: ColumnGeometry, intercept: bool, n_jobs: int | None
+    rows: Source,
+    found: Moments,
+    columns: ColumnGeometry,
+    coef: Floats,
+    residual: Floats,
+    total: Floats,
+    intercept: bool,
+    n_jobs: int | None,
 ) -> LeastSquares:
-    """Solve the normal equations and gather what belongs to the solution."""
-    xx, xy, yy = found.about_mean() if intercept else found.about_zero()
-    unit_x, unit_y = found.of_x.scale[:, None], found.of_y.scale
-    in_units = columns.solve(xy / unit_x)
-    inner = in_units / unit_x
-    residual = yy - np.einsum("ij,ij->j", inner, 2 * xy - xx @ inner)
-    coef = in_units / unit_y
+    """Gather what belongs to coefficients that were found, with their sums of squares, in units of y."""
+    unit = found.of_y.scale
+    coef = coef / unit
     offset = found.mean_y - found.mean_x @ coef if intercept else np.zeros(coef.shape[1])
-    if (residual <= NEARLY_PERFECT * yy).any():
-        residual = residual_squares(rows, coef, offset, unit_y, n_jobs)
+    if (residual <= NEARLY_PERFECT * total).any():
+        residual = residual_squares(rows, coef, offset, unit, n_jobs)
     return LeastSquares(
         coef,
         offset,
@@ -153,8 +168,8 @@ def _solution(
         found.mean_x if intercept else np.zeros(rows.n_features),
         found.n_rows,
         found.weight,
-        np.sqrt(np.maximum(residual, 0.0)) / unit_y,
-        np.sqrt(yy) / unit_y,
+        np.sqrt(np.maximum(residual, 0.0)) / unit,
+        np.sqrt(total) / unit,
         method="cholesky",
         gap=EPS * (columns.squared_condition or 0.0),
         converged=True,
@@ -277,7 +292,7 @@ def _by_qr(
 # Sparse data with more columns than can be compared with each other: an iterative method
 
 
-def _iterative(rows: Any, intercept: bool, tol: float) -> LeastSquares:
+def _iterative(rows: SparseSource, intercept: bool, tol: float) -> LeastSquares:
     """Solve by LSMR (Fong and Saunders 2011), which only multiplies with X; from zero, so of least length."""
     from scipy.sparse.linalg import LinearOperator, lsmr
 

@@ -16,6 +16,7 @@ import pytest
 from benchmarks import agreement, page, ratios, results
 from benchmarks.__main__ import main
 from benchmarks.families import HERE, discover, select
+from benchmarks.measure import time_calls
 from benchmarks.memory import peak_of
 from benchmarks.race import least_and_most
 from benchmarks.workload import AtLeast, Contestant, Within, Workload
@@ -221,6 +222,14 @@ def test_every_process_makes_the_same_data(entry: Any) -> None:
 
     for one, other in zip(flat(entry.workload.data(True)), flat(entry.workload.data(True)), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_a_turn_gives_the_seconds_of_one_call() -> None:
+    calls: list[int] = []
+    turn, last = time_calls(lambda: calls.append(len(calls)) or len(calls), 4)  # type: ignore[func-returns-value]
+    assert last == len(calls) == turn.calls == 4
+    assert turn.seconds == turn.wall / 4
+    assert turn.cpu >= 0
 
 
 def test_median_interval_by_hand() -> None:

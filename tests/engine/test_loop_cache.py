@@ -224,7 +224,8 @@ path, other = sorted(Path(os.environ["BISECTOR_CACHE_DIR"]).glob("*/double-*"))
 whole = path.read_bytes()
 half = len(whole) // 2
 damages = dict(
-    empty=b"", short=whole[:10], half=whole[:half], last=whole[:-1], longer=whole + b"x", zeros=bytes(len(whole)),
+    empty=b"", short=whole[:10], half=whole[:half], last=whole[:-1], longer=whole + b"x",
+    zeros=bytes(len(whole)),
     flipped=whole[:half] + bytes([whole[half] ^ 1]) + whole[half + 1:], swapped=other.read_bytes(),
 )
 answer = {}
@@ -273,11 +274,35 @@ for number in range(8):
 
 
 def test_entries_of_different_processes_live_together(workshop):
-    """Loops of one name and signature, compiled by two processes, are loaded by a third."""
+    """Loops of one name and signature, compiled by two processes, are called side by side in a third."""
     assert workshop.run("answer = adder(1.0)(0.0)") == 1.0
     assert workshop.run("answer = adder(2.0)(0.0)") == 2.0
-    script = "pair = adder(1.0), adder(2.0)\nanswer = [[made(0.0), counts(made)] for made in pair]"
-    assert workshop.run(script) == [[1.0, [1, 0]], [2.0, [1, 0]]]
+    script = """
+one, two = adder(1.0), adder(2.0)
+@loop
+def both(x):
+    return one(x), two(x)
+answer = [both(0.0), one(0.0), two(0.0), counts(one), counts(two)]
+"""
+    assert workshop.run(script) == [[1.0, 2.0], 1.0, 2.0, [1, 0], [1, 0]]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs forked processes")
+def test_entries_of_forked_processes_live_together(workshop):
+    script = """
+import os
+one, two = adder(1.0), adder(2.0)
+for made in (one, two):
+    if os.fork() == 0:
+        made(0.0)
+        os._exit(0)
+    os.wait()
+@loop
+def both(x):
+    return one(x), two(x)
+answer = [both(0.0), counts(one), counts(two)]
+"""
+    assert workshop.run(script) == [[1.0, 2.0], [1, 0], [1, 0]]
 
 
 def test_a_closure_over_anything_but_constants_is_not_kept(workshop):

@@ -13,8 +13,9 @@ from .sources import ColumnSource, Source, float_dtype
 
 
 def _made_by(X: Any, library: str, *kinds: str) -> bool:
+    # A module that another thread is importing may lack its classes yet.
     module = sys.modules.get(library)
-    return module is not None and isinstance(X, tuple(getattr(module, kind) for kind in kinds))
+    return isinstance(X, tuple(getattr(module, kind, ()) for kind in kinds))
 
 
 def is_frame(X: Any) -> bool:
@@ -37,9 +38,7 @@ def is_dataset(X: Any) -> bool:
 def frame_source(X: Any, targets: list[str], *, single_target: bool) -> ColumnSource:
     """Make the source of a frame; `targets` are columns to be read as y."""
     names, column = _columns_of(X)
-    missing = [name for name in targets if name not in names]
-    if missing:
-        raise ValueError(f"y names the column {missing[0]!r}, which X does not have; it has {names}.")
+    _check_targets(targets, names)
     kept = [j for j, name in enumerate(names) if name not in targets]
     strings = all(isinstance(name, str) for name in names)
     made = ColumnSource(
@@ -53,6 +52,14 @@ def frame_source(X: Any, targets: list[str], *, single_target: bool) -> ColumnSo
     return made
 
 
+def _check_targets(targets: list[str], names: list[Any]) -> None:
+    for target in targets:
+        if target not in names:
+            raise ValueError(f"y names the column {target!r}, which X does not have; it has {names}.")
+        if names.count(target) > 1:
+            raise ValueError(f"y names the column {target!r}, of which X has {names.count(target)}.")
+
+
 def _columns_of(X: Any) -> tuple[list[Any], Any]:
     """Return the names of the columns and a function that gives column j as an array, a view if it can."""
     if _made_by(X, "pandas", "DataFrame"):
@@ -63,11 +70,13 @@ def _columns_of(X: Any) -> tuple[list[Any], Any]:
 
 
 def _pandas_column(column: Any) -> NDArray[Any]:
-    if isinstance(column.dtype, np.dtype):
+    kind = column.dtype.kind
+    if isinstance(column.dtype, np.dtype) and kind in "iufb":
         return column.to_numpy()
-    if column.dtype.kind in "iufb":  # an extension type that may hold missing values
-        return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    return column.to_numpy(dtype=object)
+    if kind in "iufb":  # an extension type that may hold missing values
+        single = (kind, column.dtype.itemsize) == ("f", 4)
+        return column.to_numpy(dtype=np.float32 if single else np.float64, na_value=np.nan)
+    return column.to_numpy(dtype=object, na_value=np.nan)
 
 
 def _arrow_column(column: Any) -> NDArray[Any]:
@@ -75,16 +84,13 @@ def _arrow_column(column: Any) -> NDArray[Any]:
     return column.to_numpy() if chunked else column.to_numpy(zero_copy_only=False)
 
 
-def _numbers(column: NDArray[Any], name: Any) -> NDArray[Any]:
+def _numbers(column: NDArray[Any], name: Any, first_row: int = 0) -> NDArray[Any]:
     """Return the column as numbers, or say which of its values is none."""
-    if column.dtype.kind in "iufb":
+    if column.dtype.kind in "iufb" and column.ndim == 1:
         return column
-    if column.dtype.kind == "O":
-        try:
-            return np.array([np.nan if value is None else value for value in column], dtype=np.float64)
-        except (TypeError, ValueError):
-            pass
-    row, value = next(((i, v) for i, v in enumerate(column) if not _is_number(v)), (0, None))
+    row, value = next(((first_row + i, v) for i, v in enumerate(column) if not _is_number(v)), (0, None))
+    if value is None:
+        return np.array([np.nan if value is None else float(value) for value in column])
     raise ValueError(
         f"Column {name!r} holds {value!r} in row {row}, which is not a number: encode the column first, "
         "for example with sklearn.preprocessing.OneHotEncoder, or leave it out."
@@ -92,11 +98,15 @@ def _numbers(column: NDArray[Any], name: Any) -> NDArray[Any]:
 
 
 def _is_number(value: Any) -> bool:
+    if value is None:
+        return True
+    if isinstance(value, np.ndarray | np.datetime64 | np.timedelta64):
+        return False
     try:
         float(value)
     except (TypeError, ValueError):
-        return value is None
-    return not isinstance(value, np.datetime64 | np.timedelta64)
+        return False
+    return True
 
 
 # Data on disk

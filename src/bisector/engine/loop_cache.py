@@ -309,7 +309,7 @@ def _name_symbols_apart() -> None:
 
     The number is part of a symbol's name; the module of a NamedTuple class is not, nor are the constants of a
     closure. Counted from one in every process, equal names are given to different code by two processes, and
-    a third that loads both entries runs the first one's code for either signature.
+    a third that loads both and calls them from one loop runs the first one's code twice.
     """
     FunctionIdentity._unique_ids = itertools.count(secrets.randbits(60))
 

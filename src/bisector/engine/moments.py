@@ -27,6 +27,8 @@ FAR = 10.0
 TOO_FAR = 100.0
 # Squares of larger numbers overflow, of smaller ones vanish: such columns are measured in other units.
 LARGEST, SMALLEST = 1e140, 1e-140
+# Sparse blocks with a larger share of stored values are faster as dense ones.
+MOSTLY_ZERO = 0.2
 # So many rows are looked at to choose a shift.
 SAMPLE = 256
 
@@ -60,7 +62,7 @@ class Moments:
     """Weighted sums over rows of x, y, xxᵀ, xyᵀ and y², in the coordinates given.
 
     `n_rows` counts the rows with a positive weight; `weight` is the sum of the weights, or the number of rows
-    when there are none. `xx` is sparse while it is gathered from sparse blocks.
+    when there are none.
     """
 
     of_x: Coordinates
@@ -69,7 +71,7 @@ class Moments:
     weight: float
     x: Floats
     y: Floats
-    xx: Any
+    xx: Floats
     xy: Floats
     yy: Floats
 
@@ -150,15 +152,14 @@ def moments(rows: Source, *, n_jobs: int | None = None) -> Moments:
 
 
 def _gather(rows: Source, of_x: Coordinates, of_y: Coordinates, n_jobs: int | None) -> Moments:
-    found = map_reduce(block_moments, rows, of_x, of_y, n_jobs=n_jobs, doing="gathering moments")
-    if hasattr(found.xx, "toarray"):
-        found.xx = found.xx.toarray()
-    return found
+    return map_reduce(block_moments, rows, of_x, of_y, n_jobs=n_jobs, doing="gathering moments")
 
 
 def block_moments(block: Block, of_x: Coordinates, of_y: Coordinates) -> Moments:
     """Make the moments of one block."""
-    sparse = hasattr(block.X, "tocsr") and of_x.is_plain
+    sparse = (
+        hasattr(block.X, "tocsr") and of_x.is_plain and block.X.nnz < MOSTLY_ZERO * np.prod(block.X.shape)
+    )
     X: Any = block.X.astype(np.float64, copy=False) if sparse else of_x.apply(block.X)
     n_rows, weight = X.shape[0], float(X.shape[0])
     Y = as_columns(block.y, n_rows)
@@ -172,17 +173,15 @@ def block_moments(block: Block, of_x: Coordinates, of_y: Coordinates) -> Moments
             X = X.multiply(root).tocsr() if sparse else X * root
             beside *= root
         sums, inner = np.asarray((X.T @ beside).T if sparse else beside.T @ X), beside.T @ beside
-        return Moments(
-            of_x,
-            of_y,
-            n_rows,
-            weight,
-            sums[0],
-            inner[0, 1:],
-            X.T @ X,
-            sums[1:].T,
-            np.diagonal(inner)[1:].copy(),
-        )
+        products = _sparse_products(X) if sparse else X.T @ X
+        yy = np.diagonal(inner)[1:].copy()
+        return Moments(of_x, of_y, n_rows, weight, sums[0], inner[0, 1:], products, sums[1:].T, yy)
+
+
+def _sparse_products(X: Any) -> Floats:
+    from .sparse_products import column_products  # holds a compiled loop: only sparse data pay for its start
+
+    return column_products(X)
 
 
 def as_columns(y: NDArray[Any] | None, n_rows: int) -> NDArray[Any]:

@@ -51,6 +51,11 @@ class Source(ABC):
     def n_blocks(self) -> int:
         return len(self.boundaries) - 1
 
+    @property
+    def single_target(self) -> bool:
+        """Whether y has one number a row, rather than a row of numbers."""
+        return self.y is None or self.y.ndim == 1
+
     def groups(self, size: int) -> list[range]:
         """Cut the block numbers into runs, about `size` long, that one thread reads in a row."""
         return [range(first, min(first + size, self.n_blocks)) for first in range(0, self.n_blocks, size)]
@@ -61,7 +66,19 @@ class Source(ABC):
 
     @abstractmethod
     def take(self, rows: ArrayLike) -> Any:
-        """Return these rows of X, in the order asked for."""
+        """Return these rows of X, in the order asked for: row numbers or a mask, as for a NumPy array."""
+
+    def row_numbers(self, rows: ArrayLike) -> NDArray[np.int64]:
+        """Return the rows asked for as numbers counted from the first row."""
+        asked = np.asarray(rows)
+        if asked.dtype == bool and asked.shape == (self.n_rows,):
+            return np.flatnonzero(asked)
+        if asked.ndim != 1 or (asked.size and asked.dtype.kind not in "iu"):
+            raise IndexError("rows are taken by a list of row numbers, or a mask with one flag a row.")
+        outside = (asked < -self.n_rows) | (asked >= self.n_rows)
+        if outside.any():
+            raise IndexError(f"row {asked[outside][0]} was asked for, but there are {self.n_rows} rows.")
+        return np.where(asked < 0, asked + self.n_rows, asked).astype(np.int64)
 
     def rows(self) -> Iterator[Block]:
         """Walk through the rows one at a time, in order: for learners that see one example after another."""
@@ -105,7 +122,7 @@ class ArraySource(MemorySource):
         return np.asarray(self.X[first:last], dtype=self.dtype)
 
     def take(self, rows: ArrayLike) -> NDArray[Any]:
-        return np.asarray(self.X[np.asarray(rows)], dtype=self.dtype)
+        return np.asarray(self.X[self.row_numbers(rows)], dtype=self.dtype)
 
 
 class SparseSource(MemorySource):
@@ -123,7 +140,7 @@ class SparseSource(MemorySource):
         return self.X[first:last].astype(self.dtype, copy=False)
 
     def take(self, rows: ArrayLike) -> Any:
-        return self.X[np.asarray(rows)].astype(self.dtype, copy=False)
+        return self.X[self.row_numbers(rows)].astype(self.dtype, copy=False)
 
 
 class ColumnSource(MemorySource):
@@ -139,8 +156,7 @@ class ColumnSource(MemorySource):
         return self._gather(slice(first, last), last - first)
 
     def take(self, rows: ArrayLike) -> NDArray[Any]:
-        rows = np.asarray(rows)
-        chosen = np.flatnonzero(rows) if rows.dtype == bool else rows
+        chosen = self.row_numbers(rows)
         return self._gather(chosen, len(chosen))
 
     def _gather(self, rows: Any, count: int) -> NDArray[Any]:
@@ -152,7 +168,7 @@ class ColumnSource(MemorySource):
 
 def float_dtype(dtypes: list[np.dtype[Any]]) -> np.dtype[Any]:
     """Return the float type that blocks of such columns get: float32 only if all of them are."""
-    single = bool(dtypes) and all(dtype == np.float32 for dtype in dtypes)
+    single = bool(dtypes) and all((dtype.kind, dtype.itemsize) == ("f", 4) for dtype in dtypes)
     return np.dtype(np.float32 if single else np.float64)
 
 
@@ -182,37 +198,51 @@ path of a Parquet file or folder
     [(0, 2, 'float64'), (2, 2, 'float64'), (4, 1, 'float64')]
     """
     made = _open(X, y)
-    if y is not None and not _names_columns(y):
-        made.y = np.asarray(y)
-        if len(made.y) != made.n_rows:
-            raise ValueError(f"X has {made.n_rows} rows but y has {len(made.y)}: give one target a row.")
+    if y is not None and not named_columns(y):
+        made.y = _beside(made, "y", np.asarray(y))
     if sample_weight is not None:
-        made.sample_weight = np.asarray(sample_weight, dtype=np.float64)
+        made.sample_weight = _beside(made, "sample_weight", np.asarray(sample_weight, dtype=np.float64))
     if block_rows is not None:
         made.block_rows = block_rows
     return made
 
 
-def _names_columns(y: Any) -> bool:
-    return isinstance(y, str) or (
-        isinstance(y, list | tuple) and bool(y) and all(isinstance(name, str) for name in y)
-    )
+def _beside(rows: Source, name: str, values: NDArray[Any]) -> NDArray[Any]:
+    if values.ndim == 0:
+        raise ValueError(f"{name} must be an array with one entry for each of the {rows.n_rows} rows of X.")
+    if len(values) != rows.n_rows:
+        raise ValueError(f"X has {rows.n_rows} rows but {name} has {len(values)}: give one entry a row.")
+    return values
+
+
+def named_columns(y: Any) -> list[str]:
+    """Return the columns of X that y names; none when y is data."""
+    if isinstance(y, str):
+        return [y]
+    names = isinstance(y, list | tuple) and all(isinstance(name, str) for name in y)
+    return list(y) if names else []
+
+
+def refuse_collections(X: Any) -> None:
+    """Refuse data that are spread out or not yet computed, which NumPy would quietly gather as a whole."""
+    if hasattr(X, "__dask_graph__"):
+        raise TypeError("X is a Dask collection: pass X.compute(), or the files it comes from.")
 
 
 def _open(X: Any, y: Any) -> Source:
     """Ask X what it is. Libraries that are not loaded cannot have made X, so none is imported for it."""
     from . import frames
 
-    targets = ([y] if isinstance(y, str) else list(y)) if _names_columns(y) else []
+    refuse_collections(X)
+    targets = named_columns(y)
     if frames.is_dataset(X):
         return frames.dataset_source(X, targets, single_target=isinstance(y, str))
     if frames.is_frame(X):
         return frames.frame_source(X, targets, single_target=isinstance(y, str))
     if targets:
         raise TypeError(f"y={y!r} names columns, but X is a {type(X).__name__}, whose columns have no names.")
-    if hasattr(X, "tocsr"):
-        return SparseSource(X)
-    X = X if isinstance(X, np.ndarray) else np.asarray(X)
+    sparse = hasattr(X, "tocsr")
+    X = X if sparse or isinstance(X, np.ndarray) else np.asarray(X)
     if X.ndim != 2:
         raise ValueError(f"X must have two dimensions, rows and columns, but has {X.ndim}.")
-    return ArraySource(X)
+    return SparseSource(X) if sparse else ArraySource(X)

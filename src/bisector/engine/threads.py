@@ -9,6 +9,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from functools import cache
 from types import TracebackType
 from typing import Any, TypeVar
@@ -77,24 +78,25 @@ class OneBlasThread:
             libraries = self._blas()
             if self._inside == 0:
                 self._found = [library.num_threads for library in libraries]
+            self._inside += 1  # before the change, so that a fork in between knows what to restore
+            if self._inside == 1:
                 for library in libraries:
                     library.set_num_threads(1)
-            self._inside += 1
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         with self._lock:
-            self._inside -= 1
-            if self._inside == 0:
+            if self._inside == 1:
                 self._restore()
+            self._inside = max(0, self._inside - 1)  # a child forked inside leaves what it never entered
 
     def after_fork(self) -> None:
         """Start anew in a forked child: whoever was inside is inside in the parent only."""
         self._lock = threading.Lock()
         if self._inside:
-            self._inside = 0
             self._restore()
+            self._inside = 0
 
     def _restore(self) -> None:
         for library, threads in zip(self._libraries or [], self._found, strict=True):
@@ -129,7 +131,12 @@ class _Pool:
                     self._executor.shutdown(wait=False)  # its running tasks still finish
                 self._executor = ThreadPoolExecutor(times, thread_name_prefix="bisector")
                 self._size = times
-            return [self._executor.submit(task) for _ in range(times)]
+            helpers: list[Future[None]] = []
+            # No thread can be had when the interpreter is ending or the system allows no more of them.
+            with suppress(RuntimeError):
+                for _ in range(times):
+                    helpers.append(self._executor.submit(task))
+            return helpers
 
     def after_fork(self) -> None:
         self.__init__()  # type: ignore[misc]
@@ -171,9 +178,11 @@ def parallel(
             return [work(items[0])]
     run = _Run(work, items)
     threads = min(threads_for(n_jobs), len(items))
+    helpers: list[Future[None]] = []
     with one_blas_thread:
-        helpers = _pool.submit(run.take_items, threads - 1) if threads > 1 else []
         try:
+            if threads > 1:
+                helpers = _pool.submit(run.take_items, threads - 1)
             run.take_items()
         finally:
             run.stop()
@@ -193,8 +202,8 @@ class _Run:
         self._next = 0
 
     def take_items(self) -> None:
-        _this_thread.working = True
         try:
+            _this_thread.working = True
             while (number := self._claim()) is not None:
                 try:
                     self._results[number] = self._work(self._items[number])
@@ -217,5 +226,7 @@ class _Run:
 
     def results(self) -> list[Any]:
         if self._errors:
-            raise self._errors[min(self._errors)]
+            # All items before one that failed were begun and finished, so the first error is always the same;
+            # only an interruption, which may come at any item, goes before it.
+            raise self._errors[min(self._errors, key=lambda i: (isinstance(self._errors[i], Exception), i))]
         return self._results

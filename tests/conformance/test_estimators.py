@@ -1,0 +1,254 @@
+"""Every public estimator keeps scikit-learn's contract, and replaces its namesake by a change of import.
+
+Estimators and their variants are found, not listed: a new public name is tested from its first day.
+"""
+
+import inspect
+import io
+import pickle
+
+import joblib
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import all_estimators as all_of_sklearn
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import has_fit_parameter
+
+import bisector
+
+# (estimator, check) → why scikit-learn's check does not apply. One table for all; empty is best.
+EXPECTED_FAILURES: dict[tuple[str, str], str] = {}
+
+ESTIMATORS = dict(bisector.all_estimators())
+THEIRS = dict(all_of_sklearn())
+NAMESAKES = sorted(ESTIMATORS.keys() & THEIRS.keys())
+
+
+def switches(kind):
+    """The constructor's parameters that are true or false, each turned over."""
+    parameters = inspect.signature(kind).parameters.values()
+    return [{p.name: not p.default} for p in parameters if isinstance(p.default, bool)]
+
+
+def variants():
+    """An estimator as it comes, and once for every switch it has."""
+    return [kind(**changed) for kind in ESTIMATORS.values() for changed in [{}, *switches(kind)]]
+
+
+def expected_failures(estimator):
+    name = type(estimator).__name__
+    return {check: why for (ours, check), why in EXPECTED_FAILURES.items() if ours == name}
+
+
+@parametrize_with_checks(variants(), expected_failed_checks=expected_failures)
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+def test_expected_failures_name_estimators_and_give_reasons():
+    assert {name for name, _ in EXPECTED_FAILURES} <= ESTIMATORS.keys()
+    assert all(len(why.split()) > 3 for why in EXPECTED_FAILURES.values())
+
+
+# Beside scikit-learn's own
+
+
+@pytest.fixture(params=NAMESAKES)
+def name(request):
+    return request.param
+
+
+def test_linear_regression_has_a_namesake():
+    assert "LinearRegression" in NAMESAKES
+
+
+def test_constructor_takes_what_the_namesake_takes(name):
+    ours = inspect.signature(ESTIMATORS[name]).parameters
+    for parameter in inspect.signature(THEIRS[name]).parameters.values():
+        assert parameter.name in ours
+        same = ours[parameter.name]
+        assert (same.default, same.kind) == (parameter.default, parameter.kind), parameter.name
+    theirs = inspect.signature(THEIRS[name]).parameters
+    added = [parameter for parameter in ours.values() if parameter.name not in theirs]
+    assert all(parameter.kind is inspect.Parameter.KEYWORD_ONLY for parameter in added)
+
+
+def test_public_methods_of_the_namesake_exist_with_their_arguments(name):
+    for method, function in inspect.getmembers(THEIRS[name], inspect.isfunction):
+        if method.startswith("_"):
+            continue
+        ours = list(inspect.signature(getattr(ESTIMATORS[name], method)).parameters)
+        theirs = list(inspect.signature(function).parameters)
+        assert ours[: len(theirs)] == theirs, method
+
+
+def test_fitted_attributes_of_the_namesake_exist_with_shape_and_dtype(name, data):
+    ours, theirs = ESTIMATORS[name]().fit(*data), THEIRS[name]().fit(*data)
+    for attribute, value in vars(theirs).items():
+        if attribute.endswith("_") and not attribute.startswith("_"):
+            assert np.shape(getattr(ours, attribute)) == np.shape(value), attribute
+            assert np.asarray(getattr(ours, attribute)).dtype == np.asarray(value).dtype, attribute
+
+
+def test_predictions_of_the_namesake(name, data):
+    X, y = data
+    ours, theirs = ESTIMATORS[name]().fit(X, y), THEIRS[name]().fit(X, y)
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-9)
+
+
+# Life among scikit-learn's tools
+
+
+@pytest.fixture(params=sorted(ESTIMATORS))
+def kind(request):
+    return ESTIMATORS[request.param]
+
+
+@pytest.fixture
+def data(request):
+    """Sixty rows of four features, with targets as the estimator under test wants them."""
+    chosen = "kind" if "kind" in request.fixturenames else "name"
+    asked = request.getfixturevalue(chosen)
+    return make_data((ESTIMATORS[asked] if isinstance(asked, str) else asked)())
+
+
+def make_data(estimator, dtype=np.float64):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4)) + [0.0, 1.0, 2.0, 30.0]
+    y = X @ [1.0, -2.0, 0.5, 0.0] + rng.normal(size=60)
+    if is_classifier(estimator):
+        y = np.where(y > np.median(y), "yes", "no")
+    return X.astype(dtype), y.astype(dtype) if is_regressor(estimator) else y
+
+
+def test_pipeline_scores_as_the_steps_do(kind, data):
+    X, y = data
+    piped = make_pipeline(StandardScaler(), kind()).fit(X, y)
+    scaled = StandardScaler().fit_transform(X)
+    np.testing.assert_array_equal(piped.predict(X), kind().fit(scaled, y).predict(scaled))
+
+
+def test_grid_search_over_every_switch(kind, data):
+    grid = [{name: [value, not value] for name, value in one.items()} for one in switches(kind)]
+    search = GridSearchCV(kind(), grid, cv=3, error_score="raise").fit(*data)
+    assert len(search.cv_results_["mean_test_score"]) == 2 * len(grid)
+    assert np.isfinite(search.best_score_)
+
+
+def test_cross_validation_fits_and_scores_each_fold(kind, data):
+    X, y = data
+    folds = KFold(5)
+    scores = cross_val_score(kind(), X, y, cv=folds, error_score="raise")
+    by_hand = [kind().fit(X[a], y[a]).score(X[b], y[b]) for a, b in folds.split(X)]
+    np.testing.assert_array_equal(scores, by_hand)
+
+
+def test_cross_validation_in_processes_gives_the_same_bits(kind, data):
+    here, there = (cross_val_score(kind(), *data, cv=3, n_jobs=n_jobs) for n_jobs in (1, 2))
+    np.testing.assert_array_equal(here, there)
+
+
+def test_clone_copies_parameters_and_nothing_learned(kind, data):
+    for changed in switches(kind):
+        fitted = kind(**changed).fit(*data)
+        copied = clone(fitted)
+        assert copied.get_params() == fitted.get_params()
+        assert vars(copied).keys() == fitted.get_params(deep=False).keys()
+
+
+def by_pickle(model, folder):
+    return pickle.loads(pickle.dumps(model))
+
+
+def by_joblib(model, folder):
+    joblib.dump(model, folder / "model.joblib")
+    return joblib.load(folder / "model.joblib")
+
+
+@pytest.mark.parametrize("through", [by_pickle, by_joblib])
+def test_a_model_comes_back_from_a_file(kind, data, through, tmp_path):
+    X, y = data
+    model = kind().fit(X, y)
+    back = through(model, tmp_path)
+    np.testing.assert_array_equal(back.predict(X), model.predict(X))
+    assert back.get_params() == model.get_params()
+    back.fit(X, y)  # and learns again
+
+
+def test_a_model_file_does_not_grow_with_the_training_data(kind, data):
+    X, y = data
+    few, many = io.BytesIO(), io.BytesIO()
+    pickle.dump(kind().fit(X, y), few)
+    pickle.dump(kind().fit(np.tile(X, (50, 1)), np.tile(y, 50)), many)
+    assert many.tell() < few.tell() + 1000
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_column_names_are_kept_and_checked(kind, data, library):
+    frames = pytest.importorskip(library)
+    X, y = data
+    columns = {name: X[:, j] for j, name in enumerate(["age", "bmi", "sex", "bp"])}
+    frame = frames.DataFrame(columns)
+    model = kind().fit(frame, y)
+    assert model.feature_names_in_.tolist() == list(columns)
+    assert model.feature_names_in_.dtype == object
+    assert model.n_features_in_ == 4
+    np.testing.assert_array_equal(model.predict(frame), kind().fit(X, y).predict(X))
+    with pytest.raises(ValueError, match="same order"):
+        model.predict(frames.DataFrame({name: columns[name] for name in ["bmi", "age", "sex", "bp"]}))
+    with pytest.raises(ValueError, match="weight"):
+        model.predict(
+            frames.DataFrame({"weight": X[:, 0]} | {name: columns[name] for name in list(columns)[1:]})
+        )
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        model.predict(X)
+    with pytest.warns(UserWarning, match="was fitted without feature names"):
+        kind().fit(X, y).predict(frame)
+
+
+def test_float32_stays_float32(kind):
+    X, y = make_data(kind(), np.float32)
+    narrow, wide = kind().fit(X, y), kind().fit(X.astype(np.float64), y)
+    if hasattr(narrow, "coef_"):
+        assert (narrow.coef_.dtype, wide.coef_.dtype) == (np.float32, np.float64)
+        # The same problem solved in float64 and then rounded: sums in float32 would lose two more digits.
+        np.testing.assert_allclose(narrow.coef_, wide.coef_, rtol=2e-7)
+    assert narrow.predict(X).dtype == (np.float32 if is_regressor(narrow) else y.dtype)
+
+
+# Metadata routing
+
+
+@pytest.fixture
+def weighted(kind):
+    if not has_fit_parameter(kind(), "sample_weight"):
+        pytest.skip(f"{kind.__name__} takes no weights")
+    return kind
+
+
+def test_weights_are_routed_when_asked_for(weighted, data):
+    X, y = data
+    weights = np.random.default_rng(1).integers(0, 4, size=len(y)).astype(float)
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = cross_validate(
+            weighted().set_fit_request(sample_weight=True).set_score_request(sample_weight=False),
+            X, y, cv=KFold(4), params={"sample_weight": weights}, error_score="raise",
+        )  # fmt: skip
+    by_hand = [
+        weighted().fit(X[a], y[a], sample_weight=weights[a]).score(X[b], y[b]) for a, b in KFold(4).split(X)
+    ]
+    np.testing.assert_array_equal(routed["test_score"], by_hand)
+
+
+def test_weights_nobody_asked_for_are_refused(weighted, data):
+    X, y = data
+    with (
+        sklearn.config_context(enable_metadata_routing=True),
+        pytest.raises(ValueError, match="not explicitly set as requested or not requested"),
+    ):
+        cross_validate(weighted(), X, y, params={"sample_weight": np.ones(len(y))}, error_score="raise")

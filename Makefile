@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Tests run side by side; each worker keeps its BLAS and thread pool to what is left for it.
 JOBS ?= 2
 
-.PHONY: help demo test test-all lint format bench docs gallery clean
+.PHONY: help demo test test-all plain-loops lint format bench docs gallery clean
 .DEFAULT_GOAL := help
 
 help:
@@ -19,11 +19,17 @@ help:
 demo: $(VENV)/ready-demo
 	@$(BIN)/python -m bisector.demo
 
-test: $(VENV)/ready-test
-	$(BIN)/python -m pytest -n $(JOBS) -m "not slow" src tests
+test: $(VENV)/ready-test plain-loops
+	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
 
-test-all: $(VENV)/ready-test
-	$(BIN)/python -m pytest -n $(JOBS) src tests
+test-all: $(VENV)/ready-test plain-loops
+	$(BIN)/python -m pytest -n $(JOBS)
+
+# Every compiled loop also runs as the plain Python it is written in.
+plain-loops: $(VENV)/ready-test
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n $(JOBS) -m "not slow" $(PLAIN)
+
+PLAIN := tests/engine/test_loops.py tests/solvers/test_double_double.py
 
 lint: $(VENV)/ready-lint
 	$(BIN)/ruff format --check .
@@ -41,7 +47,7 @@ docs: $(VENV)/ready-docs
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 gallery: $(VENV)/ready-docs
-	$(BIN)/sphinx-build -W --keep-going -b dummy docs docs/_build/gallery
+	$(BIN)/sphinx-build -W --keep-going -b dummy -t gallery docs docs/_build/gallery
 
 clean:
 	rm -rf $(VENV) docs/_build docs/api/generated docs/gallery dist build

@@ -25,8 +25,11 @@ extensions = [
     "public_api",
 ]
 exclude_patterns = ["_build", "examples"]
+if tags.has("gallery"):  # noqa: F821 (Sphinx puts `tags` here: `make gallery` builds the pictures only)
+    extensions.remove("public_api")
+    include_patterns = ["gallery/**"]
+    root_doc = "gallery/index"
 suppress_warnings = [
-    "toc.empty_glob",  # docs/benchmarks.md exists once `make bench` has run
     "config.cache",  # sphinx-gallery's settings hold functions, which are not kept between builds
 ]
 
@@ -37,6 +40,7 @@ myst_heading_anchors = 3
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 autosummary_generate = False
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 

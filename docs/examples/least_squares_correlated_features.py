@@ -21,45 +21,49 @@ import numpy as np
 
 from bisector import LinearRegression
 
-BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#6b6b6b"  # told apart by colour-blind readers too
-NOISE = 0.25
+# Colours that colour-blind readers can tell apart.
+BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#6b6b6b"
+CORRELATIONS = 0.0, -0.97
+FLOOR, CEILING = -5.5, 5.5
 
 
 def draw_sample(correlation, rng, n=40):
     covariance = [[1.0, correlation], [correlation, 1.0]]
     X = rng.multivariate_normal([0.0, 0.0], covariance, size=n)
-    return X, X.sum(axis=1) + rng.normal(0, NOISE, n)
+    return X, X.sum(axis=1) + rng.normal(0, 0.25, n)
 
 
 def title(correlation):
     return f"correlation {correlation:g}".replace("-", "−")
 
 
-def plane(model, grid):
-    return model.predict(grid.reshape(2, -1).T).reshape(grid.shape[1:])
+def draw_plane(ax, model, color):
+    x1, x2 = np.meshgrid(*[np.linspace(-2.5, 2.5, 9)] * 2)
+    height = model.predict(np.column_stack([x1.ravel(), x2.ravel()])).reshape(x1.shape)
+    ax.plot_surface(x1, x2, height, color=color, alpha=0.35, edgecolor=color, lw=0.3)
 
 
-grid = np.array(np.meshgrid(*[np.linspace(-2.5, 2.5, 9)] * 2))
 fig = plt.figure(figsize=(9, 4.8))
-for number, correlation in enumerate([0.0, -0.97], start=1):
+for number, correlation in enumerate(CORRELATIONS, start=1):
     X, y = draw_sample(correlation, np.random.default_rng(3))
-    together, alone = LinearRegression().fit(X, y), LinearRegression(decomposed=True).fit(X, y)
     ax = fig.add_subplot(1, 2, number, projection="3d")
-    ax.plot_surface(*grid, plane(alone, grid), color=ORANGE, alpha=0.35, edgecolor=ORANGE, lw=0.3)
-    ax.plot_surface(*grid, plane(together, grid), color=BLUE, alpha=0.35, edgecolor=BLUE, lw=0.3)
+    draw_plane(ax, LinearRegression(decomposed=True).fit(X, y), ORANGE)
+    draw_plane(ax, LinearRegression().fit(X, y), BLUE)
     ax.scatter(*X.T, y, color="black", s=12, depthshade=False)
-    ax.scatter(*X.T, -5.5, color=GREY, s=6, alpha=0.6, depthshade=False)
-    ax.set(xlabel="x₁", ylabel="x₂", zlabel="y", zlim=(-5.5, 5.5), title=title(correlation))
+    ax.scatter(*X.T, FLOOR, color=GREY, s=6, alpha=0.6, depthshade=False)
+    ax.set(xlabel="x₁", ylabel="x₂", zlabel="y", zlim=(FLOOR, CEILING))
+    ax.set_title(title(correlation))
     ax.view_init(elev=18, azim=-68)
-    ax.set_box_aspect((1, 1, 0.9), zoom=0.95)
-handles = [
-    plt.Rectangle((0, 0), 1, 1, color=BLUE, alpha=0.5, label="fitted together"),
-    plt.Rectangle((0, 0), 1, 1, color=ORANGE, alpha=0.5, label="each feature alone"),
-    plt.Line2D([], [], color="black", marker="o", ls="", ms=4, label="the sample"),
-    plt.Line2D([], [], color=GREY, marker="o", ls="", ms=3, label="its features, on the floor"),
-]
-fig.legend(handles=handles, loc="lower center", ncols=4, frameon=False)
-fig.subplots_adjust(left=0, right=0.97, top=0.95, bottom=0.1, wspace=0.05)
+    ax.set_box_aspect((1, 1, 0.9), zoom=1.08)
+dot = {"marker": "o", "ls": ""}
+legend = {
+    "fitted together": plt.Rectangle((0, 0), 1, 1, color=BLUE, alpha=0.5),
+    "each feature alone": plt.Rectangle((0, 0), 1, 1, color=ORANGE, alpha=0.5),
+    "the sample": plt.Line2D([], [], color="black", ms=4, **dot),
+    "its features, on the floor": plt.Line2D([], [], color=GREY, ms=3, **dot),
+}
+fig.legend(legend.values(), legend, loc="lower center", ncols=4, frameon=False)
+fig.subplots_adjust(left=0, right=0.97, top=0.93, bottom=0.1, wspace=0.02)
 plt.show()
 
 # %%
@@ -71,21 +75,21 @@ plt.show()
 # One sample shows one plane. Three hundred samples of forty rows show how far the coefficients can be trusted:
 # the truth is (1, 1).
 
-fig, axes = plt.subplots(1, 2, figsize=(9, 4.4), layout="constrained", sharex=True, sharey=True)
-for ax, correlation in zip(axes, [0.0, -0.97], strict=True):
+fig, axes = plt.subplots(1, 2, figsize=(9, 4.4), layout="constrained", sharey=True)
+for ax, correlation in zip(axes, CORRELATIONS, strict=True):
     rng = np.random.default_rng(7)
     samples = [draw_sample(correlation, rng) for _ in range(300)]
-    for decomposed, color, marker, label in [
-        (True, ORANGE, "^", "each feature alone"),
-        (False, BLUE, "o", "fitted together"),
-    ]:
-        b1, b2 = np.array([LinearRegression(decomposed=decomposed).fit(X, y).coef_ for X, y in samples]).T
-        ax.scatter(b1, b2, s=12, color=color, marker=marker, alpha=0.45, lw=0, label=label)
-    ax.plot(1, 1, "+", color="black", ms=14, mew=2, label="the truth")
-    ax.set(xlabel="coefficient of x₁", title=title(correlation), aspect="equal")
+    for decomposed, color, marker in [(True, ORANGE, "^"), (False, BLUE, "o")]:
+        model = LinearRegression(decomposed=decomposed)
+        b = np.array([model.fit(X, y).coef_ for X, y in samples])
+        ax.scatter(*b.T, s=12, color=color, marker=marker, alpha=0.45, lw=0)
+    ax.plot(1, 1, "+", color="black", ms=14, mew=2)
+    ax.set(xlim=(-0.3, 1.8), ylim=(-0.3, 1.8), aspect="equal")
+    ax.set(xlabel="coefficient of x₁", title=title(correlation))
     ax.spines[["top", "right"]].set_visible(False)
 axes[0].set_ylabel("coefficient of x₂")
-fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
+labels = ["each feature alone", "fitted together", "the truth"]
+fig.legend(labels, loc="outside lower center", ncols=3, frameon=False)
 plt.show()
 
 # %%

@@ -118,7 +118,13 @@ class Workshop:
     def run(self, script: str, **environment: object) -> object:
         """Run a script after ``from bisector.probe import *``; what it calls ``answer`` comes back."""
         paths = os.pathsep.join([str(self.package.parent), str(self.user)])
-        settings = {"PYTHONPATH": paths, "BISECTOR_CACHE_DIR": self.cache, "PYTHONDONTWRITEBYTECODE": 1}
+        settings = {
+            "PYTHONPATH": paths,
+            "BISECTOR_CACHE_DIR": self.cache,
+            "NUMBA_DISABLE_JIT": 0,
+            # Python takes an edit within the same second and of the same size for no edit.
+            "PYTHONDONTWRITEBYTECODE": 1,
+        }
         done = subprocess.run(
             [
                 sys.executable,

@@ -32,6 +32,18 @@ def is_dataset(X: Any) -> bool:
     return isinstance(X, str | os.PathLike) or _made_by(X, "pyarrow.dataset", "Dataset")
 
 
+def header(X: Any, feature_names: list[str] | None, targets: list[str]) -> Any:
+    """Return a table without rows that has the names of X's columns, the targets left out."""
+    if _made_by(X, "pandas", "DataFrame"):
+        return X.iloc[:0, [j for j, name in enumerate(X.columns) if name not in targets]]
+    if _made_by(X, "polars", "DataFrame"):
+        return X.clear().drop(targets)
+    import pyarrow
+
+    names = feature_names or []
+    return pyarrow.table([pyarrow.array([], pyarrow.float64())] * len(names), names=names)
+
+
 # Tables in memory
 
 
@@ -74,7 +86,7 @@ def _pandas_column(column: Any) -> NDArray[Any]:
     if isinstance(column.dtype, np.dtype) and kind in "iufb":
         return column.to_numpy()
     if kind in "iufb":  # an extension type that may hold missing values
-        single = (kind, column.dtype.itemsize) == ("f", 4)
+        single = (kind, getattr(column.dtype, "itemsize", None)) == ("f", 4)
         return column.to_numpy(dtype=np.float32 if single else np.float64, na_value=np.nan)
     return column.to_numpy(dtype=object, na_value=np.nan)
 
@@ -85,28 +97,25 @@ def _arrow_column(column: Any) -> NDArray[Any]:
 
 
 def _numbers(column: NDArray[Any], name: Any, first_row: int = 0) -> NDArray[Any]:
-    """Return the column as numbers, or say which of its values is none."""
+    """Return the column as numbers, missing ones as NaN, or say which of its values is none."""
     if column.dtype.kind in "iufb" and column.ndim == 1:
         return column
-    row, value = next(((first_row + i, v) for i, v in enumerate(column) if not _is_number(v)), (0, None))
-    if value is None:
-        return np.array([np.nan if value is None else float(value) for value in column])
-    raise ValueError(
-        f"Column {name!r} holds {value!r} in row {row}, which is not a number: encode the column first, "
-        "for example with sklearn.preprocessing.OneHotEncoder, or leave it out."
-    )
+    numbers = np.empty(len(column))
+    for i, value in enumerate(column):
+        try:
+            numbers[i] = _number(value)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"Column {name!r} holds {value!r} in row {first_row + i}, which is not a number: encode the "
+                "column first, for example with sklearn.preprocessing.OneHotEncoder, or leave it out."
+            ) from None
+    return numbers
 
 
-def _is_number(value: Any) -> bool:
-    if value is None:
-        return True
+def _number(value: Any) -> float:
     if isinstance(value, np.ndarray | np.datetime64 | np.timedelta64):
-        return False
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
+        raise TypeError  # NumPy would make a float of some of them
+    return np.nan if value is None else float(value)
 
 
 # Data on disk
@@ -117,11 +126,10 @@ class DatasetSource(Source):
 
     def __init__(self, dataset: Any, targets: list[str], *, single_target: bool) -> None:
         names = list(dataset.schema.names)
-        missing = [name for name in targets if name not in names]
-        if missing:
-            raise ValueError(
-                f"y names the column {missing[0]!r}, which the data do not have; they have {names}."
-            )
+        twice = [name for name in names if names.count(name) > 1]
+        if twice:
+            raise ValueError(f"The data have several columns called {twice[0]!r}: give each its own name.")
+        _check_targets(targets, names)
         self.feature_names = [name for name in names if name not in targets]
         self._targets = targets
         self._single_target = single_target
@@ -134,6 +142,10 @@ class DatasetSource(Source):
     def partitions(self) -> list[int]:
         return [part.n_rows for part in self._parts]
 
+    @property
+    def single_target(self) -> bool:
+        return self._single_target if self._targets else super().single_target
+
     def groups(self, size: int) -> list[range]:
         ends = np.searchsorted(self.boundaries, np.cumsum(self.partitions)).tolist()
         return [range(first, last) for first, last in zip([0, *ends], ends, strict=False) if first < last]
@@ -145,7 +157,7 @@ class DatasetSource(Source):
         first, last = int(self.boundaries[numbers.start]), int(self.boundaries[numbers.stop])
         starts = np.concatenate([[0], np.cumsum(self.partitions)])
         for part, start in zip(self._parts, starts.tolist(), strict=False):
-            if start < last and start + part.n_rows > first:
+            if part.n_rows and start < last and start + part.n_rows > first:
                 inside = self.boundaries[
                     (self.boundaries >= start) & (self.boundaries <= start + part.n_rows)
                 ]
@@ -154,10 +166,12 @@ class DatasetSource(Source):
                         yield block
 
     def take(self, rows: ArrayLike) -> NDArray[Any]:
-        wanted = np.asarray(rows)
-        wanted = np.flatnonzero(wanted) if wanted.dtype == bool else wanted
+        wanted = self.row_numbers(rows)
         taken = np.empty((len(wanted), self.n_features), self.dtype)
-        for block in self.blocks():
+        if not len(wanted):
+            return taken
+        first, last = np.searchsorted(self.boundaries, [wanted.min(), wanted.max()], side="right").tolist()
+        for block in self.blocks(range(first - 1, last)):
             here = np.flatnonzero((wanted >= block.first_row) & (wanted < block.first_row + len(block.X)))
             taken[here] = block.X[wanted[here] - block.first_row]
         return taken
@@ -172,9 +186,10 @@ class DatasetSource(Source):
             used = 0
             while used < batch.num_rows:
                 count = min(len(table) - filled, batch.num_rows - used)
+                first_row = int(boundaries[number]) + filled
                 for j, name in enumerate(columns):
-                    piece = batch.column(j).slice(used, count).to_numpy(zero_copy_only=False)
-                    table[filled : filled + count, j] = _numbers(piece, name)
+                    piece = part.column(batch, name, used, count)
+                    table[filled : filled + count, j] = _numbers(piece, name, first_row)
                 filled, used = filled + count, used + count
                 if filled == len(table):
                     yield self._block(int(boundaries[number]), table)
@@ -201,14 +216,19 @@ class _Part:
     """What one thread reads in a row: a row group of a Parquet file, or a whole file of another format."""
 
     def __init__(self, fragment: Any, row_group: int | None, n_rows: int) -> None:
+        import pyarrow.dataset
+
         self._fragment = fragment
         self._row_group = row_group
         self.n_rows = n_rows
+        # What the name of the file's folder tells, as in "year=2024/".
+        self._same_everywhere = pyarrow.dataset.get_partition_keys(fragment.partition_expression)
 
     def batches(self, columns: list[str], batch_rows: int) -> Iterator[Any]:
+        present = [name for name in columns if name in self._fragment.physical_schema.names]
         if self._row_group is None:
             yield from self._fragment.to_batches(
-                columns=columns, batch_size=batch_rows, batch_readahead=1, use_threads=False
+                columns=present, batch_size=batch_rows, batch_readahead=1, use_threads=False
             )
             return
         import pyarrow.parquet
@@ -217,8 +237,14 @@ class _Part:
         with self._fragment.open() as file:
             parquet = pyarrow.parquet.ParquetFile(file, pre_buffer=False, buffer_size=2**16)
             yield from parquet.iter_batches(
-                batch_rows, row_groups=[self._row_group], columns=columns, use_threads=False
+                batch_rows, row_groups=[self._row_group], columns=present, use_threads=False
             )
+
+    def column(self, batch: Any, name: str, first: int, count: int) -> NDArray[Any]:
+        """Return a piece of a column of one batch; a column that this file lacks is missing in every row."""
+        if name in batch.schema.names:
+            return batch.column(name).slice(first, count).to_numpy(zero_copy_only=False)
+        return np.full(count, self._same_everywhere.get(name))
 
 
 def _parts_of(fragment: Any) -> list[_Part]:

@@ -1,7 +1,7 @@
 """Single machine instructions that compiled loops need and Python does not have."""
 
 from fractions import Fraction
-from math import copysign, inf, isfinite
+from math import inf, isfinite
 from typing import Any
 
 from numba import types
@@ -22,15 +22,17 @@ def fma(a: float, b: float, c: float) -> float:
     -8.326672684688674e-19
     """
     a, b, c = float(a), float(b), float(c)
-    if not (isfinite(a) and isfinite(b) and isfinite(c)):
+    if not (isfinite(a) and isfinite(b)):
         return a * b + c
+    if not isfinite(c):
+        return c  # even where a·b alone would overflow
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     if exact == 0:
         return a * b + c  # exact too, and its zero has the right sign
     try:
         return float(exact)
     except OverflowError:
-        return copysign(inf, exact)
+        return inf if exact > 0 else -inf
 
 
 @intrinsic

@@ -64,7 +64,8 @@ def loop(function: Any = None, *, fast: bool = False) -> Any:
     ... def count_below(values, bound):
     ...     count = 0
     ...     for value in values:
-    ...         count += value < bound
+    ...         if value < bound:
+    ...             count += 1
     ...     return count
     >>> count_below(given(np.arange(10.0)), 3.0)
     3

@@ -14,17 +14,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .blocks import Block
+from .blocks import Block, tile_rows
 from .map_reduce import map_reduce
 from .sources import Source
 from .validation import find_not_finite
 
 Floats = NDArray[np.float64]
 
-# With |mean − shift| beyond so many σ, more than two digits go when moments are moved to the mean.
-FAR = 10.0
-# A pass is repeated from a better shift when four digits would go.
-TOO_FAR = 100.0
+# With |mean − shift| beyond so many σ, more than a digit goes when moments are moved to the mean.
+FAR = 5.0
+# A pass is repeated from a better shift when two digits would go, and with them the promise of twelve.
+TOO_FAR = 10.0
 # Squares of larger numbers overflow, of smaller ones vanish: such columns are measured in other units.
 LARGEST, SMALLEST = 1e140, 1e-140
 # Sparse blocks with a larger share of stored values are faster as dense ones.
@@ -45,16 +45,31 @@ class Coordinates:
         return cls(np.zeros(width), np.ones(width))
 
     @cached_property
+    def keeps_units(self) -> bool:
+        return bool((self.scale == 1).all())
+
+    @cached_property
     def is_plain(self) -> bool:
-        return not self.shift.any() and bool((self.scale == 1).all())
+        return self.keeps_units and not self.shift.any()
 
     def apply(self, values: Any) -> Floats:
         values = values.toarray() if hasattr(values, "tocsr") else values
         if self.is_plain:
             return values.astype(np.float64, copy=False)
         moved = np.subtract(values, self.shift, dtype=np.float64)
-        moved *= self.scale
-        return moved
+        return moved if self.keeps_units else np.multiply(moved, self.scale, out=moved)
+
+    def apply_sparse(self, values: Any) -> Any:
+        """Return sparse values in these coordinates, still sparse: only columns without zeros are shifted."""
+        from scipy.sparse import csr_array
+
+        values = values.astype(np.float64, copy=False)
+        if self.is_plain:
+            return values
+        n, shifted = values.shape[0], np.flatnonzero(self.shift)
+        starts = np.arange(n + 1) * len(shifted)
+        shift = csr_array((np.tile(self.shift[shifted], n), np.tile(shifted, n), starts), shape=values.shape)
+        return (values - shift).multiply(self.scale).tocsr()
 
 
 @dataclass
@@ -138,17 +153,25 @@ def moments(rows: Source, *, n_jobs: int | None = None) -> Moments:
         When X or y has a NaN or infinity, naming its row and column.
     """
     found = _gather(rows, *first_coordinates(rows), n_jobs)
-    if not (np.isfinite(np.diagonal(found.xx)).all() and np.isfinite(found.yy).all()):
-        find_not_finite(rows)
-        # All are finite, so their squares overflow: take units in which they cannot.
+    sums, squares = np.append(found.x, found.y), np.append(np.diagonal(found.xx), found.yy)
+    overflowed = not np.isfinite(squares).all()
+    if overflowed:
+        find_not_finite(rows)  # if this returns, only the squares are too large
+    if overflowed or sums[squares < found.weight * SMALLEST**2].any():
         sizes = map_reduce(block_sizes, rows, n_jobs=n_jobs, doing="measuring columns")
         found = _gather(rows, _in_units(sizes.of_x), _in_units(sizes.of_y), n_jobs)
-    variance = np.maximum(np.diagonal(found.xx) - found.x**2 / found.weight, 0.0) / found.weight
-    lost = np.abs(found.x) / found.weight > TOO_FAR * np.sqrt(variance)
-    if lost.any():
-        shift = np.where(lost, found.mean_x, found.of_x.shift)
-        found = _gather(rows, Coordinates(shift, found.of_x.scale), found.of_y, n_jobs)
+    far_x = _too_far(found.x, np.diagonal(found.xx), found.weight)
+    far_y = _too_far(found.y, found.yy, found.weight)
+    if far_x.any() or far_y.any():
+        of_x = Coordinates(np.where(far_x, found.mean_x, found.of_x.shift), found.of_x.scale)
+        of_y = Coordinates(np.where(far_y, found.mean_y, found.of_y.shift), found.of_y.scale)
+        found = _gather(rows, of_x, of_y, n_jobs)
     return found
+
+
+def _too_far(sums: Floats, squares: Floats, weight: float) -> NDArray[np.bool_]:
+    variance = np.maximum(squares - sums**2 / weight, 0.0) / weight
+    return np.abs(sums) / weight > TOO_FAR * np.sqrt(variance)
 
 
 def _gather(rows: Source, of_x: Coordinates, of_y: Coordinates, n_jobs: int | None) -> Moments:
@@ -157,10 +180,8 @@ def _gather(rows: Source, of_x: Coordinates, of_y: Coordinates, n_jobs: int | No
 
 def block_moments(block: Block, of_x: Coordinates, of_y: Coordinates) -> Moments:
     """Make the moments of one block."""
-    sparse = (
-        hasattr(block.X, "tocsr") and of_x.is_plain and block.X.nnz < MOSTLY_ZERO * np.prod(block.X.shape)
-    )
-    X: Any = block.X.astype(np.float64, copy=False) if sparse else of_x.apply(block.X)
+    sparse = hasattr(block.X, "tocsr") and block.X.nnz < MOSTLY_ZERO * np.prod(block.X.shape)
+    X: Any = of_x.apply_sparse(block.X) if sparse else of_x.apply(block.X)
     n_rows, weight = X.shape[0], float(X.shape[0])
     Y = as_columns(block.y, n_rows)
     beside = np.empty((n_rows, 1 + Y.shape[1]))
@@ -173,15 +194,26 @@ def block_moments(block: Block, of_x: Coordinates, of_y: Coordinates) -> Moments
             X = X.multiply(root).tocsr() if sparse else X * root
             beside *= root
         sums, inner = np.asarray((X.T @ beside).T if sparse else beside.T @ X), beside.T @ beside
-        products = _sparse_products(X) if sparse else X.T @ X
+        products = _sparse_products(X) if sparse else column_products(X)
         yy = np.diagonal(inner)[1:].copy()
         return Moments(of_x, of_y, n_rows, weight, sums[0], inner[0, 1:], products, sums[1:].T, yy)
 
 
-def _sparse_products(X: Any) -> Floats:
-    from .sparse_products import column_products  # holds a compiled loop: only sparse data pay for its start
+def column_products(X: Floats) -> Floats:
+    """Return XᵀX, by tiles of rows that stay in the cache while they are multiplied."""
+    tile = tile_rows(X.shape[1])
+    whole = len(X) // tile * tile
+    if whole <= tile or not X.flags.c_contiguous:
+        return X.T @ X
+    tiles = X[:whole].reshape(-1, tile, X.shape[1])
+    products = np.matmul(tiles.transpose(0, 2, 1), tiles).sum(axis=0)
+    return products if whole == len(X) else products + X[whole:].T @ X[whole:]
 
-    return column_products(X)
+
+def _sparse_products(X: Any) -> Floats:
+    from .sparse_products import sparse_column_products  # its compiled loop takes a moment to load
+
+    return sparse_column_products(X)
 
 
 def as_columns(y: NDArray[Any] | None, n_rows: int) -> NDArray[Any]:
@@ -222,5 +254,5 @@ def coordinates(values: NDArray[Any], *, always_shift: bool = False) -> Coordina
 def _in_units(size: Floats) -> Coordinates:
     """Scale columns of extreme size to about one; the others are left alone."""
     odd = np.isfinite(size) & ((size > LARGEST) | ((size > 0) & (size < SMALLEST)))
-    exponent = np.frexp(np.where(odd, size, 1.0))[1]
+    exponent = np.maximum(np.frexp(np.where(odd, size, 1.0))[1], -1000)  # 2¹⁰⁰⁰ is still a number
     return Coordinates(np.zeros(len(size)), np.where(odd, np.ldexp(1.0, -exponent), 1.0))

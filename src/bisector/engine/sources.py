@@ -8,6 +8,7 @@ Nothing is converted as a whole: integers, Fortran order, frames and files becom
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -75,10 +76,11 @@ class Source(ABC):
             return np.flatnonzero(asked)
         if asked.ndim != 1 or (asked.size and asked.dtype.kind not in "iu"):
             raise IndexError("rows are taken by a list of row numbers, or a mask with one flag a row.")
+        asked = asked.astype(np.int64)
         outside = (asked < -self.n_rows) | (asked >= self.n_rows)
         if outside.any():
             raise IndexError(f"row {asked[outside][0]} was asked for, but there are {self.n_rows} rows.")
-        return np.where(asked < 0, asked + self.n_rows, asked).astype(np.int64)
+        return np.where(asked < 0, asked + self.n_rows, asked)
 
     def rows(self) -> Iterator[Block]:
         """Walk through the rows one at a time, in order: for learners that see one example after another."""
@@ -96,8 +98,9 @@ class MemorySource(Source):
     """Base of sources whose rows can be reached in any order."""
 
     def blocks(self, numbers: range | None = None) -> Iterator[Block]:
-        for number in range(self.n_blocks) if numbers is None else numbers:
-            first, last = (int(row) for row in self.boundaries[number : number + 2])
+        numbers = range(self.n_blocks) if numbers is None else numbers
+        boundaries = self.boundaries[numbers.start : numbers.stop + 1].tolist()
+        for first, last in pairwise(boundaries):
             yield Block(
                 first,
                 self.between(first, last),

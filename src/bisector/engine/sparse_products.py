@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from bisector.engine.loops import given, loop
 
 
-def column_products(X: Any) -> NDArray[np.float64]:
+def sparse_column_products(X: Any) -> NDArray[np.float64]:
     """Return XᵀX of a CSR matrix as a dense array.
 
     A row with m stored values costs m² additions into a matrix that stays in cache when it is small, where a
@@ -18,8 +18,8 @@ def column_products(X: Any) -> NDArray[np.float64]:
     --------
     >>> import numpy as np
     >>> from scipy.sparse import csr_array
-    >>> from bisector.engine.sparse_products import column_products
-    >>> column_products(csr_array(np.array([[5.0, 0.0], [3.0, 5.0], [1.0, 7.0]])))
+    >>> from bisector.engine.sparse_products import sparse_column_products
+    >>> sparse_column_products(csr_array(np.array([[5.0, 0.0], [3.0, 5.0], [1.0, 7.0]])))
     array([[35., 22.],
            [22., 74.]])
     """
@@ -43,4 +43,4 @@ def warm() -> None:
     """Compile the loops of this module."""
     from scipy.sparse import csr_array
 
-    column_products(csr_array(np.eye(2)))
+    sparse_column_products(csr_array(np.eye(2)))

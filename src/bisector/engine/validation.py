@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .sources import Source, source
+from .sources import Source, named_columns, refuse_collections, source
 
 Estimator = TypeVar("Estimator")
 
@@ -69,11 +69,8 @@ def _rows(estimator: Any, X: Any, y: Any, *, reset: bool) -> Source:
 
     from . import frames
 
+    refuse_collections(X)
     name = type(estimator).__name__
-    if hasattr(X, "__dask_graph__"):
-        raise TypeError(
-            f"{name} does not read Dask collections: pass X.compute(), or the files they come from."
-        )
     if reset and y is None and get_tags(estimator).target_tags.required:
         raise ValueError(f"{name} requires y to be passed, but the target y is None: call fit(X, y).")
     if frames.is_dataset(X) or frames.is_frame(X):
@@ -83,31 +80,13 @@ def _rows(estimator: Any, X: Any, y: Any, *, reset: bool) -> Source:
                 f"Found array with {rows.n_rows} sample(s) and {rows.n_features} feature(s) "
                 f"(shape={(rows.n_rows, rows.n_features)}) while a minimum of 1 is required by {name}."
             )
-        validate_data(estimator, _header(X, rows), reset=reset, skip_check_array=True)
+        header = frames.header(X, rows.feature_names, named_columns(y))
+        validate_data(estimator, header, reset=reset, skip_check_array=True)
         return rows
     X = validate_data(
         estimator, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite=False
     )
-    if y is not None:
-        from sklearn.utils.validation import check_consistent_length
-
-        check_consistent_length(X, y)
     return source(X, y)
-
-
-def _header(X: Any, rows: Source) -> Any:
-    """Return something with X's column names, without the targets, that scikit-learn can read."""
-    from . import frames
-
-    if frames.is_frame(X):
-        if X.shape[1] == rows.n_features:
-            return X
-        return X[rows.feature_names] if hasattr(X, "iloc") else X.select(rows.feature_names)
-    import pyarrow
-
-    return pyarrow.table(
-        {column: pyarrow.array([], pyarrow.float64()) for column in rows.feature_names or []}
-    )
 
 
 def _check_targets(y: NDArray[Any], multi_output: bool, name: str) -> NDArray[np.float64]:
@@ -121,8 +100,7 @@ def _check_targets(y: NDArray[Any], multi_output: bool, name: str) -> NDArray[np
         y = np.ascontiguousarray(y, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"{name} needs numbers as targets, but y has the type {y.dtype}.") from None
-    if not np.isfinite(y.sum()):
-        raise_not_finite(y, "y", None, first_row=0)
+    raise_not_finite(y, "y", None, first_row=0)
     return y
 
 
@@ -130,7 +108,10 @@ def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None
     """Return the weights as an array, or None; they must be finite, not negative, and not all zero."""
     if sample_weight is None:
         return None
-    weight = np.asarray(sample_weight, dtype=np.float64)
+    try:
+        weight = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("sample_weight must hold one number for each row of X.") from None
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))
     if weight.shape != (n_rows,):
@@ -192,8 +173,9 @@ def check_number(
     """Check a parameter that is a real number within bounds."""
     limits = {"above": above, "at least": at_least, "below": below}
     words = " and ".join(f"{word} {limit:g}" for word, limit in limits.items() if limit is not None)
+    wanted = f"{name} must be a number {words}".rstrip()
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise TypeError(f"{name} must be a number {words}, not {value!r}.".replace("  ", " "))
+        raise TypeError(f"{wanted}, not {value!r}.")
     outside = (
         np.isnan(value)
         or (above is not None and value <= above)
@@ -201,12 +183,12 @@ def check_number(
         or (below is not None and value >= below)
     )
     if outside:
-        raise ValueError(f"{name} must be a number {words}, not {value!r}.")
+        raise ValueError(f"{wanted}, not {value!r}.")
     return float(value)
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
     """Check a parameter that is one of a few words."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}.")
     return str(value)

@@ -1,6 +1,6 @@
 """Least-squares regression, with what it can say about its own coefficients."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from bisector.engine.blocks import Block
 from bisector.engine.map_reduce import map_blocks
 from bisector.engine.show import Sheet
+from bisector.engine.sources import Source
 from bisector.engine.validation import (
     check_choice,
     check_flag,
@@ -59,7 +60,8 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
     rank_ : int
         Number of independent features, constant ones not counted when there is an intercept.
     condition_number_ : float
-        Of the features in units of their own spread: 1 if they are uncorrelated, infinite if dependent.
+        Of the features in units of their own spread: 1 if they are uncorrelated (or, with decomposed=True,
+        taken to be), infinite if dependent.
     residual_variance_ : float or array of shape (n_targets,)
         Sum of squared residuals over the degrees of freedom, n minus the number of coefficients.
     standard_errors_, t_values_, p_values_ : array of shape (n_coefficients,) or (n_targets, n_coefficients)
@@ -72,7 +74,8 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
     singular_ : array
         Singular values of X, centred if there is an intercept, as scikit-learn gives them.
     solver_ : str
-        "cholesky", "qr" (with refinement in twice the working precision) or "lsmr".
+        "cholesky", "qr" (with refinement in twice the working precision), "nnls" (when positive=True had to hold
+        a coefficient at zero) or "lsmr".
     gap_ : float
         Estimate of the relative error of the coefficients as the solution of the least-squares problem.
     n_features_in_ : int
@@ -133,17 +136,27 @@ or folder, of shape (n_samples, n_features)
         intercept = check_flag("fit_intercept", self.fit_intercept)
         check_flag("copy_X", self.copy_X)
         check_number("tol", self.tol, at_least=0)
-        if check_flag("positive", self.positive) and check_flag("decomposed", self.decomposed):
+        positive, decomposed = (
+            check_flag("positive", self.positive),
+            check_flag("decomposed", self.decomposed),
+        )
+        if positive and decomposed:
             raise ValueError("positive=True and decomposed=True cannot be combined: set one of them.")
         rows, stand_in = check_training(self, X, y, sample_weight, multi_output=True)
-        if self.decomposed:
+        if decomposed:
             found = decomposed_least_squares(rows, intercept=intercept, n_jobs=self.n_jobs)
         else:
             found = least_squares(rows, intercept=intercept, tol=self.tol, n_jobs=self.n_jobs)
-            if self.positive and (found.coef < 0).any():
+            if positive and (found.coef < 0).any():
                 found = nonnegative(rows, found, n_jobs=self.n_jobs)
         single = rows.y is None or rows.y.ndim == 1
-        coef, offset = found.coef.T.astype(rows.dtype), found.intercept.astype(rows.dtype)
+        with np.errstate(over="ignore"):
+            coef, offset = found.coef.T.astype(rows.dtype), found.intercept.astype(rows.dtype)
+        if not (np.isfinite(coef).all() and np.isfinite(offset).all()):
+            raise ValueError(
+                f"The coefficients are too large for {rows.dtype} numbers: give y and the features in units "
+                "closer to each other, or X as float64."
+            )
         return store(
             self,
             stand_in,
@@ -152,6 +165,8 @@ or folder, of shape (n_samples, n_features)
             solver_=found.method,
             gap_=found.gap,
             _found=found,
+            _judged_as=UnivariateInference if decomposed else Inference,
+            _has_intercept=intercept,
             _rows=rows,
         )
 
@@ -166,11 +181,7 @@ or folder, of shape (n_samples, n_features)
         -------
         array of shape (n_samples,) or (n_samples, n_targets)
         """
-        rows = check_rows(self, X)
-        predicted = map_blocks(block_plane, rows, self.coef_.T, self.intercept_, n_jobs=self.n_jobs)
-        if not np.isfinite(predicted.sum()):
-            find_not_finite(rows)
-        return predicted
+        return self._at_rows(block_plane, check_rows(self, X), self.coef_.T, self.intercept_)
 
     # How sure: everything below follows from what `fit` stored and is computed when asked for.
 
@@ -184,7 +195,10 @@ or folder, of shape (n_samples, n_features)
 
     @property
     def singular_(self) -> Floats:
-        return self._inference.columns.raw_singular_values
+        found = self._inference.columns.raw_singular_values
+        values = np.zeros(max(len(found), min(self._found.n_rows, self.n_features_in_)))
+        values[: len(found)] = found
+        return values
 
     @property
     def residual_variance_(self) -> Any:
@@ -218,7 +232,7 @@ or folder, of shape (n_samples, n_features)
                 "leverage_ needs the training data, which a model that was pickled or copied no longer has: "
                 "call leverage(X)."
             )
-        return map_blocks(block_leverage, self._rows, inference, n_jobs=self.n_jobs)
+        return self._at_rows(block_leverage, self._rows, inference)
 
     def leverage(self, X: Any) -> Floats:
         """Return how far out each row lies, as the fit sees it: the leverage it would have as a training row.
@@ -231,7 +245,7 @@ or folder, of shape (n_samples, n_features)
         -------
         array of shape (n_samples,)
         """
-        return map_blocks(block_leverage, check_rows(self, X), self._inference, n_jobs=self.n_jobs)
+        return self._at_rows(block_leverage, check_rows(self, X), self._inference)
 
     def confidence_intervals(self, level: float = 0.95) -> Floats:
         """Return intervals that hold the true coefficients with probability `level`, each by itself.
@@ -267,7 +281,7 @@ or folder, of shape (n_samples, n_features)
         new = check_choice("kind", kind, ("mean", "new")) == "new"
         rows, inference = check_rows(self, X), self._inference
         inference.require_errors()
-        ends = map_blocks(block_interval, rows, inference, level, new, n_jobs=self.n_jobs)
+        ends = self._at_rows(block_interval, rows, inference, level, new)
         return ends[..., 0] if self._single_target else ends
 
     def summary(self, feature_names: Sequence[str] | None = None) -> Sheet:
@@ -297,8 +311,16 @@ or folder, of shape (n_samples, n_features)
     @property
     def _inference(self) -> Inference:
         check_is_fitted(self)
-        kind = UnivariateInference if self.decomposed else Inference
-        return kind(self._found, intercept=self.fit_intercept)
+        return self._judged_as(self._found, intercept=self._has_intercept)
+
+    def _at_rows(self, function: Callable[..., Floats], rows: Source, *fixed: Any) -> Floats:
+        """Evaluate a function of blocks at all rows, whose values must be finite."""
+        values = map_blocks(function, rows, *fixed, n_jobs=self.n_jobs)
+        with np.errstate(over="ignore", invalid="ignore"):
+            suspicious = not np.isfinite(values.sum())
+        if suspicious:
+            find_not_finite(rows)
+        return values
 
     @property
     def _single_target(self) -> bool:
@@ -323,20 +345,23 @@ or folder, of shape (n_samples, n_features)
 
 def block_plane(block: Block, coef: Floats, intercept: Any) -> Floats:
     """Evaluate the plane at the rows of one block."""
-    return np.asarray(block.X @ coef) + intercept
+    with np.errstate(over="ignore", invalid="ignore"):  # NaN and infinities are looked for in what comes out
+        return np.asarray(block.X @ coef) + intercept
 
 
 def block_leverage(block: Block, inference: Inference) -> NDArray[np.float64]:
     """Make the leverages of one block's rows; a weighted row pulls with its weight."""
-    leverage = inference.leverage(_dense(block))
+    with np.errstate(over="ignore", invalid="ignore"):
+        leverage = inference.leverage(_dense(block))
     return leverage if block.sample_weight is None else leverage * block.sample_weight
 
 
 def block_interval(block: Block, inference: Inference, level: float, new: bool) -> NDArray[np.float64]:
     """Make lower and upper ends, (rows, 2, targets), for one block's rows."""
     X, fit = _dense(block), inference.fit
-    middle, half = X @ fit.coef + fit.intercept, inference.half_widths(X, level, new=new)
-    return np.stack([middle - half, middle + half], axis=1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        middle, half = X @ fit.coef + fit.intercept, inference.half_widths(X, level, new=new)
+        return np.stack([middle - half, middle + half], axis=1)
 
 
 def _dense(block: Block) -> NDArray[np.float64]:

@@ -73,12 +73,14 @@ def _quality(inference: Inference, target: int) -> str:
     if left <= 0:
         return f"No degrees of freedom are left for errors. {share}."
     F, p = (float(values[target]) for values in inference.f_test)
-    error = number(float(np.sqrt(inference.residual_variance[target])))
+    error = number(float(inference.residual_error[target]))
     lines = [
         f"Residual standard error {error} on {number(left)} degrees of freedom",
         f"{share}, adjusted R² {number(inference.adjusted_r2[target])}",
     ]
-    if inference.columns.rank and not isinstance(inference, UnivariateInference):
+    if isinstance(inference, UnivariateInference):  # what features do together was not looked at
+        return "\n".join(lines)
+    if inference.columns.rank:
         lines.append(
             f"F statistic {number(F)} on {inference.columns.rank} and {number(left)}, p {p_value(p)}"
         )

@@ -41,15 +41,26 @@ class Inference:
         coef = self.fit.coef.T
         return np.column_stack([self.fit.intercept, coef]) if self.intercept else coef
 
+    @property
+    def tested_with(self) -> float:
+        """Degrees of freedom of each coefficient's t value."""
+        return self.degrees_of_freedom
+
     @cached_property
-    def residual_variance(self) -> Floats:
+    def residual_error(self) -> Floats:
+        """Root of the residual variance."""
         if self.degrees_of_freedom <= 0:
             return np.full(len(self.fit.residual_norm), np.nan)
-        return self.fit.residual_norm**2 / self.degrees_of_freedom
+        return self.fit.residual_norm / np.sqrt(self.degrees_of_freedom)
+
+    @property
+    def residual_variance(self) -> Floats:
+        with np.errstate(over="ignore", under="ignore"):
+            return self.residual_error**2
 
     @cached_property
     def standard_errors(self) -> Floats:
-        return np.sqrt(self.residual_variance)[:, None] * self._relative_errors
+        return self.residual_error[:, None] * self._relative_errors
 
     @property
     def _relative_errors(self) -> Floats:
@@ -57,14 +68,14 @@ class Inference:
         columns, mean = self.columns, self.fit.mean
         if self.fit.method == "nnls":  # a bound was hit: coefficients are no longer linear in y
             return np.full(columns.n_features + self.intercept, np.nan)
-        if self.fit.inverse is not None:
-            return np.sqrt(np.diagonal(self.fit.inverse))
+        if self.fit.errors is not None:
+            return self.fit.errors
         errors = np.full(columns.n_features, np.nan)
         known = columns.determined
         errors[known] = np.sqrt(columns.inflation[known]) / columns.lengths[known]
         if self.intercept:
             ahead = np.hypot(1 / np.sqrt(self.fit.weight), np.linalg.norm(mean @ columns.root))
-            errors = np.r_[ahead if columns.determines(mean[None])[0] else np.nan, errors]
+            errors = np.r_[ahead if columns.determines(mean[None], self.fit.weight)[0] else np.nan, errors]
         return errors
 
     @property
@@ -85,7 +96,7 @@ class Inference:
     @cached_property
     def p_values(self) -> Floats:
         """Probabilities of a larger |t| if the coefficient were zero."""
-        return 2 * stdtr(max(self.degrees_of_freedom, np.nan), -np.abs(self.t_values))
+        return 2 * stdtr(self.tested_with, -np.abs(self.t_values))
 
     @property
     def r2(self) -> Floats:
@@ -104,14 +115,14 @@ class Inference:
     @property
     def f_test(self) -> tuple[Floats, Floats]:
         """F statistic of all coefficients but the intercept being zero, and its p-value."""
-        explained = self.fit.total_norm**2 - self.fit.residual_norm**2
+        rank, left = self.columns.rank, self.degrees_of_freedom
+        if not rank or left <= 0:
+            unknown = np.full(len(self.r2), np.nan)
+            return unknown, unknown
         with np.errstate(divide="ignore", invalid="ignore"):
-            F = (
-                explained / self.columns.rank / self.residual_variance
-                if self.columns.rank
-                else explained * np.nan
-            )
-        return F, fdtrc(self.columns.rank, max(self.degrees_of_freedom, np.nan), F)
+            unexplained = (self.fit.residual_norm / self.fit.total_norm) ** 2
+            F = (1 - unexplained) / unexplained * left / rank
+        return F, fdtrc(rank, left, F)
 
     def require_errors(self) -> None:
         """Raise if errors cannot be estimated: a bound was hit, or no rows are left over for it."""
@@ -120,7 +131,7 @@ class Inference:
                 "There are no standard errors for a fit whose coefficients were held at zero: drop those "
                 "features, or fit without positive=True."
             )
-        if self.degrees_of_freedom <= 0:
+        if self.tested_with <= 0:
             raise ValueError(
                 f"{self.fit.weight:g} rows (or their weights' sum) against {self.n_coefficients} coefficients "
                 "leave no degree of freedom to estimate errors from: use more rows or fewer features."
@@ -136,8 +147,8 @@ class Inference:
         """Return the standard error of predictions at the rows of X: of the mean there, or of a new value."""
         self.require_errors()
         variance = self.leverage(X) + new
-        variance[~self.columns.determines(X - self.fit.mean)] = np.inf
-        return np.sqrt(variance[:, None] * self.residual_variance)
+        variance[~self.columns.determines(X - self.fit.mean, self.fit.weight)] = np.inf
+        return np.sqrt(variance)[:, None] * self.residual_error
 
     def half_widths(self, X: Floats, level: float, *, new: bool) -> Floats:
         """Return half the widths of the prediction intervals at the rows of X."""
@@ -149,28 +160,34 @@ class Inference:
         return np.einsum("ij,ij->i", whitened, whitened) + (1 / self.fit.weight if self.intercept else 0.0)
 
     def _quantile(self, level: float) -> float:
-        return float(stdtrit(self.degrees_of_freedom, (1 + level) / 2))
+        return float(stdtrit(self.tested_with, (1 + level) / 2))
 
 
 class UnivariateInference(Inference):
     """What follows when each coefficient comes from a regression on its feature alone.
 
     The coefficients of several features together do not minimise a sum of squares, so each is judged by its
-    own fit, with n − 2 degrees of freedom (n − 1 without intercept), and the joint intercept not at all.
+    own fit, with n − 2 degrees of freedom (n − 1 without intercept); the joint intercept and the joint
+    predictions not at all.
     """
+
+    @property
+    def tested_with(self) -> float:
+        return self.fit.weight - 1 - self.intercept
 
     @cached_property
     def standard_errors(self) -> Floats:
-        lengths = self.columns.lengths
-        left = self.fit.weight - 1 - self.intercept
-        with np.errstate(divide="ignore", invalid="ignore"):
-            explained = self.fit.coef.T * lengths
-            variance = np.maximum(self.fit.total_norm[:, None] ** 2 - explained**2, 0.0) / left
-            errors = np.where(lengths > 0, np.sqrt(variance) / lengths, np.nan)
-        if left <= 0:
-            errors[:] = np.nan
+        lengths, total = self.columns.lengths, self.fit.total_norm[:, None]
+        errors = np.full((len(total), len(lengths)), np.nan)
+        if self.tested_with > 0:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                explained = np.where(total > 0, self.fit.coef.T * lengths / total, 0.0)
+                left = np.sqrt(np.maximum(1 - explained**2, 0.0) / self.tested_with)
+                errors = np.where(lengths > 0, total * left / lengths, np.nan)
         return np.column_stack([np.full(len(errors), np.nan), errors]) if self.intercept else errors
 
-    @cached_property
-    def p_values(self) -> Floats:
-        return 2 * stdtr(max(self.fit.weight - 1 - self.intercept, np.nan), -np.abs(self.t_values))
+    def prediction_errors(self, X: Floats, *, new: bool) -> Floats:
+        raise ValueError(
+            "There are no intervals around predictions from features fitted one by one: their errors are not "
+            "known together; fit without decomposed=True."
+        )

@@ -16,6 +16,8 @@ EPS = float(np.finfo(np.float64).eps)
 
 # Normal equations lose twice the digits of the design's condition number κ; beyond κ = 1000 that shows.
 LARGEST_SAFE_CONDITION = 1e3
+# Units of dependent columns may differ by this much; beyond, rounding would decide which solution is shortest.
+LARGEST_UNITS_RATIO = 1e5
 
 
 class ColumnGeometry:
@@ -69,7 +71,7 @@ class ColumnGeometry:
     @classmethod
     def from_rows(cls, rows: Floats, scale: Floats, constant: NDArray[np.bool_]) -> "ColumnGeometry":
         """Take rows R with RᵀR = (X·scale)ᵀ(X·scale), as a QR decomposition leaves them."""
-        lengths = np.sqrt(np.einsum("ij,ij->j", rows, rows))
+        lengths = column_norms(rows)
         lengths[constant] = 0.0
         active = np.flatnonzero(lengths)
         factor = rows[:, active] / lengths[active]
@@ -122,19 +124,36 @@ class ColumnGeometry:
         return (rows[: self.rank] @ scaled) / values[: self.rank, None]
 
     def combine(self, coordinates: Floats) -> Floats:
-        """Return the coefficients b, of least length, with these coordinates: D⁻¹A⁺c in the simple case."""
+        """Return the coefficients b with these coordinates: D⁻¹A⁻¹c, or the shortest of many."""
         coef = np.zeros((self.n_features, coordinates.shape[1]))
-        lengths = self.lengths[self.active]
+        lengths = self.lengths[self.active, None]
         if self.is_full:
-            coef[self.active] = _solve_triangle(self.factor, coordinates) / lengths[:, None]
-        else:
-            # Coefficients enter only as MDb, M the leading right singular vectors: of all b with MDb = S⁻¹c,
-            # the shortest is in the row space of MD.
-            values, rows = self._svd
-            basis, triangle = qr((rows[: self.rank] * lengths).T, mode="economic", check_finite=False)
-            wanted = coordinates / values[: self.rank, None]
-            coef[self.active] = basis @ _solve_triangle(triangle, wanted, transposed=True)
+            coef[self.active] = _solve_triangle(self.factor, coordinates) / lengths
+            return coef
+        values, rows = self._svd
+        scaled = rows[: self.rank].T @ (coordinates / values[: self.rank, None])
+        coef[self.active] = scaled / lengths
+        free, seen, basis, triangle = self._exchange
+        if triangle is not None:
+            coef[self.active[free]] = basis @ _solve_triangle(triangle, seen @ scaled[free], transposed=True)
         return coef
+
+    @cached_property
+    def _exchange(self) -> tuple[NDArray[np.int64], Floats, Floats, Floats | None]:
+        """How the columns that are not determined stand in for each other.
+
+        Their coefficients enter only as MDb, with M a basis of what the data see of these columns: of all b
+        with the same MDb the shortest is in the row space of MD = (QR)ᵀ. Returns the columns, M, Q and R; no R
+        where units differ too much for it, and the solution stays the shortest in units of the columns' lengths.
+        """
+        free = np.flatnonzero(~self.determined[self.active])
+        seen = self._svd[1][: self.rank]
+        alone = len(self.active) - len(free)
+        if alone:  # determined columns are no part of the exchange, and their rounding must not become one
+            seen = svd(seen[:, free], full_matrices=False, check_finite=False)[2][: self.rank - alone]
+        basis, triangle = qr((seen * self.lengths[self.active[free]]).T, mode="economic", check_finite=False)
+        usable = not triangle.size or lapack.dtrcon(triangle)[0] * LARGEST_UNITS_RATIO >= 1
+        return free, seen, basis, triangle if usable else None
 
     def solve(self, gradient: Floats) -> Floats:
         """Return the shortest b with XᵀXb = g."""
@@ -159,18 +178,20 @@ class ColumnGeometry:
             known[self.active] = 1 - np.square(inside).sum(axis=0) < 1e-10
         return known
 
-    def determines(self, directions: Floats) -> NDArray[np.bool_]:
+    def determines(self, directions: Floats, weight: float) -> NDArray[np.bool_]:
         """Tell for each row c of `directions` whether the data determine c·b at all.
 
         They do not if c points, even in part, where the columns are dependent. Columns without any
-        variation are left out of the question: their coefficient is zero by convention.
+        variation are left out of the question: their coefficient is zero by convention. What is small beside
+        the spread of the data (whose rows weigh `weight` together) is rounding and points nowhere.
         """
         if self.is_full:
             return np.ones(len(directions), dtype=bool)
         scaled = directions[:, self.active] / self.lengths[self.active]
         inside = self._svd[1][: self.rank]
         outside = scaled - (scaled @ inside.T) @ inside
-        return np.linalg.norm(outside, axis=1) <= 1e-8 * np.linalg.norm(scaled, axis=1)
+        size = np.maximum(np.linalg.norm(scaled, axis=1), 1 / np.sqrt(weight))
+        return np.linalg.norm(outside, axis=1) <= 1e-8 * size
 
     def variance_shares(self) -> tuple[Floats, Floats]:
         """Return condition indices and, for each, the share of every coefficient's variance it causes.
@@ -185,6 +206,13 @@ class ColumnGeometry:
         if len(values):
             shares[:, self.active] = parts / parts.sum(axis=0)
         return values.max(initial=0.0) / values, shares
+
+
+def column_norms(A: Floats) -> Floats:
+    """Return the lengths of columns whose squares may be no float64 numbers."""
+    largest = np.abs(A).max(axis=0, initial=0.0)
+    unit = np.ldexp(1.0, np.clip(np.frexp(largest)[1], -1000, 1000))
+    return np.linalg.norm(A / unit, axis=0) * unit
 
 
 def _solve_triangle(triangle: Floats, right: Floats, *, transposed: bool = False) -> Floats:

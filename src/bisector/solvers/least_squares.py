@@ -26,7 +26,7 @@ from bisector.engine.threads import one_blas_thread, threads_for
 from bisector.engine.validation import find_not_finite
 
 from .blocked_qr import blocked_qr
-from .column_geometry import EPS, ColumnGeometry
+from .column_geometry import EPS, ColumnGeometry, column_norms
 
 Floats = NDArray[np.float64]
 
@@ -52,7 +52,8 @@ class LeastSquares:
     method : "cholesky", "qr", "lsmr" or "nnls"
     gap : bound on, or estimate of, the relative error of the coefficients
     converged : whether the gap is as small as the method promises
-    inverse : (AᵀA)⁻¹ of A = [1 X], or X without intercept, where the factor alone would lose digits of it
+    errors : standard errors of the coefficients for residuals of variance one, the intercept first, where the
+        factor alone would lose digits of them
     """
 
     coef: Floats
@@ -66,7 +67,7 @@ class LeastSquares:
     method: str
     gap: float
     converged: bool
-    inverse: Floats | None = None
+    errors: Floats | None = None
 
 
 def least_squares(
@@ -157,8 +158,9 @@ def _solution(
 ) -> LeastSquares:
     """Gather what belongs to coefficients that were found, with their sums of squares, in units of y."""
     unit = found.of_y.scale
-    coef = coef / unit
-    offset = found.mean_y - found.mean_x @ coef if intercept else np.zeros(coef.shape[1])
+    with np.errstate(over="ignore", invalid="ignore"):  # what is too large for a number the estimator refuses
+        coef = coef / unit
+        offset = found.mean_y - found.mean_x @ coef if intercept else np.zeros(coef.shape[1])
     if (residual <= NEARLY_PERFECT * total).any():
         residual = residual_squares(rows, coef, offset, unit, n_jobs)
     return LeastSquares(
@@ -226,7 +228,7 @@ def nonnegative(rows: Source, free: LeastSquares, *, n_jobs: int | None = None) 
     columns = free.columns
     if columns is None:
         raise MemoryError(
-            f"coefficients without negative ones need the products of all {rows.n_features:,} features, which "
+            f"Coefficients without negative ones need the products of all {rows.n_features:,} features, which "
             "exceed the memory budget: choose among the features first."
         )
     active, lengths = columns.active, columns.lengths[columns.active, None]
@@ -235,8 +237,9 @@ def nonnegative(rows: Source, free: LeastSquares, *, n_jobs: int | None = None) 
     for target in range(coef.shape[1]):
         coef[active, target] = nnls(columns.factor, wanted[:, target])[0] / lengths[:, 0]
     intercept = free.intercept + free.mean @ (free.coef - coef)
-    squares = residual_squares(rows, coef, intercept, np.ones(coef.shape[1]), n_jobs)
-    return replace(free, coef=coef, intercept=intercept, residual_norm=np.sqrt(squares), method="nnls")
+    unit = np.ldexp(1.0, -np.frexp(free.total_norm)[1])
+    squares = residual_squares(rows, coef, intercept, unit, n_jobs)
+    return replace(free, coef=coef, intercept=intercept, residual_norm=np.sqrt(squares) / unit, method="nnls")
 
 
 # Many or exact dependencies: QR and refinement
@@ -245,7 +248,7 @@ def nonnegative(rows: Source, free: LeastSquares, *, n_jobs: int | None = None) 
 def _by_qr(
     rows: Source, of_x: Coordinates, of_y: Coordinates, intercept: bool, n_jobs: int | None
 ) -> LeastSquares:
-    from .refinement import refine, refined_inverse
+    from .refinement import refine, refined_errors
 
     d = rows.n_features
     require(
@@ -262,20 +265,24 @@ def _by_qr(
     if intercept:
         mean = of_x.shift + factor.rows[0, 1:] / factor.rows[0, 0] / of_x.scale
         inner = factor.rows[1:, 1:]
-        lengths = np.sqrt(np.einsum("ij,ij->j", inner, inner)) / of_x.scale
-        columns = ColumnGeometry.from_rows(inner, of_x.scale, is_constant(lengths, mean, factor.weight))
+        constant = is_constant(column_norms(inner) / of_x.scale, mean, factor.weight)
+        columns = ColumnGeometry.from_rows(inner, of_x.scale, constant)
     else:
         mean = np.zeros(d)
         columns = ColumnGeometry.from_rows(factor.rows, of_x.scale, np.zeros(d, dtype=bool))
     start = of_y.shift if intercept else np.zeros_like(of_y.shift)
     found = refine(rows, columns, mean, factor.weight, start, of_y.scale, intercept=intercept, n_jobs=n_jobs)
-    inverse = None
+    if not np.isfinite(found.residual).all():
+        find_not_finite(rows)
+    errors = None
     independent = columns.is_full and len(columns.active) == d
     if independent and columns.condition_number > 1e5 and rows.n_rows * d * d <= CHEAP_PRODUCTS:
-        inverse = refined_inverse(rows, columns, mean, factor.weight, intercept=intercept, n_jobs=n_jobs)
+        errors = refined_errors(rows, columns, mean, factor.weight, intercept=intercept, n_jobs=n_jobs)
+    with np.errstate(over="ignore"):
+        coef, offset = found.coef / of_y.scale, found.intercept / of_y.scale
     return LeastSquares(
-        found.coef / of_y.scale,
-        found.intercept / of_y.scale,
+        coef,
+        offset,
         columns,
         mean,
         factor.n_rows,
@@ -285,7 +292,7 @@ def _by_qr(
         method="qr",
         gap=found.gap,
         converged=found.converged,
-        inverse=inverse,
+        errors=errors,
     )
 
 

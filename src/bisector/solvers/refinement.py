@@ -116,15 +116,19 @@ def _relative_size(change: Floats, whole: Floats, columns: ColumnGeometry) -> fl
     return float(moved / size) if size > 0 else 0.0
 
 
-def refined_inverse(
+def refined_errors(
     rows: Source, columns: ColumnGeometry, mean: Floats, weight: float, *, intercept: bool, n_jobs: int | None
 ) -> Floats:
-    """Return (AᵀWA)⁻¹ for A = [1 X], or X without intercept, whose columns are independent.
+    """Return the roots of the diagonal of (AᵀWA)⁻¹ for A = [1 X], or X without intercept, of full rank.
 
-    The factor alone gives it up to κ·eps. The cross-products S = AᵀWA are summed in twice the working
-    precision, and the columns of SV = I are solved by the same steps as the coefficients.
+    The factor alone gives them up to κ·eps. The cross-products S = AᵀWA are summed in twice the working
+    precision, in units in which columns have about length one, and the columns of SV = I are solved by the
+    same steps as the coefficients.
     """
-    sums = map_reduce(block_products, rows, n_jobs=n_jobs, doing="refining errors")
+    unit = np.ldexp(1.0, -np.frexp(columns.lengths)[1])
+    columns = ColumnGeometry(columns.lengths * unit, columns.factor, columns.condition_number**2)
+    mean = mean * unit
+    sums = map_reduce(block_products, rows, unit, n_jobs=n_jobs, doing="refining errors")
     products = sums.gradient
     if intercept:
         corners = np.array([[weight]]), np.zeros((1, 1))
@@ -149,12 +153,12 @@ def refined_inverse(
             break
         left = step.size
         inverse = add(inverse, _exact(np.vstack([step.intercept, step.coef][not intercept :])))
-    return inverse.hi
+    return np.sqrt(np.diagonal(inverse.hi)) * (np.r_[1.0, unit] if intercept else unit)
 
 
-def block_products(block: Block) -> ResidualSums:
+def block_products(block: Block, unit: Floats) -> ResidualSums:
     """Make the products of the columns of one block with each other, as the sums of a fit that leaves them all."""
-    X = block.X.toarray() if hasattr(block.X, "tocsr") else block.X
+    X = (block.X.toarray() if hasattr(block.X, "tocsr") else block.X) * unit
     weight = np.ones(len(X)) if block.sample_weight is None else block.sample_weight
     slopes, offsets = np.zeros((2, X.shape[1], X.shape[1])), np.zeros((2, X.shape[1]))
     return residual_sums(X, X, weight, (slopes[0], slopes[1]), (offsets[0], offsets[1]))

@@ -29,9 +29,6 @@ if tags.has("gallery"):  # noqa: F821 (Sphinx puts `tags` here: `make gallery` b
     extensions.remove("public_api")
     include_patterns = ["gallery/**"]
     root_doc = "gallery/index"
-suppress_warnings = [
-    "config.cache",  # sphinx-gallery's settings hold functions, which are not kept between builds
-]
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3

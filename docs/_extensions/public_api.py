@@ -7,11 +7,12 @@ on the overview. All is written below ``api/generated``; ``api/index.rst`` inclu
 import importlib
 import inspect
 from pathlib import Path
-from typing import Any
-
-from sphinx.application import Sphinx
+from typing import TYPE_CHECKING, Any
 
 import bisector
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 WHOLE_LIBRARY = "For the whole library"
 
@@ -54,7 +55,7 @@ def page(name: str, thing: Any) -> str:
     return "\n".join(lines)
 
 
-def write_pages(app: Sphinx) -> None:
+def write_pages(app: "Sphinx") -> None:
     """Bring ``api/generated`` up to date; unchanged files are left alone, so that Sphinx need not read them."""
     folder = Path(app.srcdir, "api", "generated")
     folder.mkdir(parents=True, exist_ok=True)
@@ -70,14 +71,14 @@ def write_pages(app: Sphinx) -> None:
             path.write_text(text, encoding="utf-8")
 
 
-def skip_foreign(app: Sphinx, what: str, name: str, member: Any, skip: bool, options: Any) -> bool | None:
+def skip_foreign(app: "Sphinx", what: str, name: str, member: Any, skip: bool, options: Any) -> bool | None:
     """Leave out what scikit-learn writes into our classes: its text refers to pages that are not here."""
     function = getattr(member, "fget", None) or member
     module = getattr(function, "__module__", None) or ""
     return True if module.partition(".")[0] == "sklearn" else None
 
 
-def setup(app: Sphinx) -> dict[str, Any]:
+def setup(app: "Sphinx") -> dict[str, Any]:
     """Register with Sphinx."""
     app.connect("builder-inited", write_pages)
     app.connect("autodoc-skip-member", skip_foreign)

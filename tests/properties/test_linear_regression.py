@@ -174,11 +174,14 @@ def test_leverages_sum_to_the_number_of_coefficients(problem):
 def test_every_form_of_the_same_values_gives_the_same_model(data):
     table = data.draw(awkward_tables(troubles=TROUBLES))
     y = data.draw(targets(table))
-    expected = LinearRegression().fit(table, y).predict(table)
+    model = LinearRegression().fit(table, y)
+    expected = model.predict(table)
+    # BLAS sums differently for other strides, and what is far from zero cancels in predictions.
+    terms = np.abs(table) @ np.abs(model.coef_.T) + np.abs(model.intercept_)
+    room = 1e-9 * np.abs(y).max() + 1e-14 * terms
     for name, form in FORMS.items():
         predicted = LinearRegression().fit(form(table), y).predict(form(table))
-        # BLAS sums differently for other strides: the last bits may move.
-        np.testing.assert_allclose(predicted, expected, rtol=1e-9, atol=1e-9 * np.abs(y).max(), err_msg=name)
+        assert (np.abs(predicted - expected) <= room).all(), name
 
 
 # The same bits, and the same statistics

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-# A block should stay in the second-level cache, where a matrix product takes it in tiles half that size; be
-# tall enough for the products made of it to pay; and never be a burden to hold when rows are very long.
-CACHE_BYTES = 2**20
+# A block should stay in the second-level cache, be tall enough for the products made of it to pay, and never
+# be a burden to hold when rows are very long.
+CACHE_BYTES = 2**21
 LARGEST_BYTES = 2**26
 FEWEST_ROWS = 1024
 
@@ -29,18 +29,10 @@ class Block(NamedTuple):
 def rows_per_block(n_features: int, itemsize: int) -> int:
     """Choose how many rows a block holds: a power of two, decided by the width of a row alone."""
     row = max(1, n_features * itemsize)
+    fits_cache = _power_of_two_below(CACHE_BYTES // row)
+    feeds_blas = _power_of_two_below(4 * n_features - 1)
     fits_memory = _power_of_two_below(LARGEST_BYTES // row)
-    return max(1, min(_tall_enough(CACHE_BYTES // row, n_features), fits_memory))
-
-
-def tile_rows(n_features: int) -> int:
-    """Choose how many rows of float64 a matrix product takes at a time: a power of two."""
-    return _tall_enough(CACHE_BYTES // 2 // max(1, 8 * n_features), n_features)
-
-
-def _tall_enough(fits_cache: int, n_features: int) -> int:
-    """Products of columns pay from twice as many rows as columns, even if the cache holds fewer."""
-    return max(_power_of_two_below(fits_cache), _power_of_two_below(4 * n_features - 1), FEWEST_ROWS)
+    return max(1, min(max(fits_cache, feeds_blas, FEWEST_ROWS), fits_memory))
 
 
 def _power_of_two_below(count: int) -> int:

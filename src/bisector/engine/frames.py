@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -124,13 +124,18 @@ def _number(value: Any) -> float:
 class DatasetSource(Source):
     """An Arrow dataset or Parquet files, read as a stream: a few blocks are in memory at a time."""
 
-    def __init__(self, dataset: Any, targets: list[str], *, single_target: bool) -> None:
+    def __init__(
+        self, dataset: Any, targets: list[str], features: Sequence[str] | None, *, single_target: bool
+    ) -> None:
         names = list(dataset.schema.names)
         twice = [name for name in names if names.count(name) > 1]
         if twice:
             raise ValueError(f"The data have several columns called {twice[0]!r}: give each its own name.")
         _check_targets(targets, names)
-        self.feature_names = [name for name in names if name not in targets]
+        others = [name for name in names if name not in targets]
+        self.feature_names = (
+            list(features) if features is not None and set(features) <= set(others) else others
+        )
         self._targets = targets
         self._single_target = single_target
         self._parts = [part for fragment in dataset.get_fragments() for part in _parts_of(fragment)]
@@ -258,8 +263,13 @@ def _arrow_dtype(field: Any) -> np.dtype[Any]:
     return np.dtype(np.float32) if str(field.type) == "float" else np.dtype(np.float64)
 
 
-def dataset_source(X: Any, targets: list[str], *, single_target: bool) -> DatasetSource:
-    """Make the source of a path or Arrow dataset; `targets` are columns to be read as y."""
+def dataset_source(
+    X: Any, targets: list[str], features: Sequence[str] | None, *, single_target: bool
+) -> DatasetSource:
+    """Make the source of a path or Arrow dataset; `targets` are columns to be read as y.
+
+    Where the data have all of `features`, only these are read, in this order.
+    """
     try:
         import pyarrow.dataset
     except ImportError as error:
@@ -268,4 +278,4 @@ def dataset_source(X: Any, targets: list[str], *, single_target: bool) -> Datase
         ) from error
     if isinstance(X, str | os.PathLike):
         X = pyarrow.dataset.dataset(os.fspath(X), format="parquet")
-    return DatasetSource(X, targets, single_target=single_target)
+    return DatasetSource(X, targets, features, single_target=single_target)

@@ -1,11 +1,15 @@
-"""Single machine instructions that compiled loops need and Python does not have."""
+"""What compiled loops need of the machine and cannot say in Python: single instructions, sums in registers."""
 
 from fractions import Fraction
 from math import inf, isfinite
 from typing import Any
 
+import numpy as np
+from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic, overload
+from numpy.typing import NDArray
 
 
 def fma(a: float, b: float, c: float) -> float:
@@ -51,4 +55,88 @@ def _compile_fma(a: Any, b: Any, c: Any) -> Any:
             return _fused(a, b, c)
 
         return fused
+    return None
+
+
+# Numbers that a group of columns has: eight float64 fill one register of the widest kind in use.
+WIDTH = 8
+
+
+def add_products(tile: NDArray[np.float64], i: int, j: int, sums: NDArray[np.float64]) -> None:
+    """Add to ``sums[i:i+8, j:j+8]`` the products of columns i… and columns j… of a tile, over its rows.
+
+    Inside a loop the 64 sums stay in registers while the rows pass by, which no compiler finds by itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bisector.engine.intrinsics import add_products
+    >>> sums = np.zeros((8, 8))
+    >>> add_products(np.ones((3, 8)), 0, 0, sums)
+    >>> float(sums[0, 0])
+    3.0
+    """
+    for row in tile:
+        for a in range(i, i + WIDTH):
+            for b in range(j, j + WIDTH):
+                sums[a, b] = fma(row[a], row[b], sums[a, b])
+
+
+@intrinsic
+def _add_products(typing_context: Any, tile: Any, i: Any, j: Any, sums: Any) -> Any:
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        integer, register = ir.IntType(64), ir.VectorType(ir.DoubleType(), WIDTH)
+        rows = context.make_array(signature.args[0])(context, builder, arguments[0])
+        table = context.make_array(signature.args[3])(context, builder, arguments[3])
+        (n_rows, row_length), (_, table_length) = (
+            cgutils.unpack_tuple(builder, array.shape) for array in (rows, table)
+        )
+        multiply_add = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(register, [register] * 3), f"llvm.fma.v{WIDTH}f64"
+        )
+
+        def place(start: Any, first: Any, offset: int) -> Any:
+            return builder.gep(start, [builder.add(first, ir.Constant(integer, offset))])
+
+        def load(address: Any) -> Any:
+            loaded = builder.load(builder.bitcast(address, register.as_pointer()))
+            loaded.align = WIDTH
+            return loaded
+
+        def repeat(number: Any) -> Any:
+            nothing = ir.Constant(register, ir.Undefined)
+            first = builder.insert_element(nothing, number, ir.Constant(ir.IntType(32), 0))
+            zeros = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH)
+            return builder.shuffle_vector(first, nothing, zeros)
+
+        _, i, j, _ = arguments
+        lines = [
+            builder.gep(table.data, [builder.add(builder.mul(place_index, table_length), j)])
+            for place_index in (builder.add(i, ir.Constant(integer, a)) for a in range(WIDTH))
+        ]
+        held = [cgutils.alloca_once(builder, register) for _ in lines]
+        for line, sum_ in zip(lines, held, strict=True):
+            builder.store(load(line), sum_)
+        with cgutils.for_range(builder, n_rows) as rows_passing:
+            row = builder.gep(rows.data, [builder.mul(rows_passing.index, row_length)])
+            right = load(place(row, j, 0))
+            for a, sum_ in enumerate(held):
+                left = repeat(builder.load(place(row, i, a)))
+                builder.store(builder.call(multiply_add, [left, right, builder.load(sum_)]), sum_)
+        for line, sum_ in zip(lines, held, strict=True):
+            builder.store(builder.load(sum_), builder.bitcast(line, register.as_pointer())).align = WIDTH
+        return context.get_dummy_value()
+
+    return types.void(tile, types.int64, types.int64, sums), emit
+
+
+@overload(add_products)
+def _compile_add_products(tile: Any, i: Any, j: Any, sums: Any) -> Any:
+    contiguous = types.Array(types.float64, 2, "C")
+    if tile == contiguous and sums == contiguous:
+
+        def added(tile: Any, i: Any, j: Any, sums: Any) -> Any:
+            _add_products(tile, i, j, sums)
+
+        return added
     return None

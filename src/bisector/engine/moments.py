@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .blocks import Block, tile_rows
+from .blocks import Block
 from .map_reduce import map_reduce
-from .sources import Source
+from .sources import Source, SparseSource
 from .validation import find_not_finite
 
 Floats = NDArray[np.float64]
@@ -29,6 +29,10 @@ TOO_FAR = 10.0
 LARGEST, SMALLEST = 1e140, 1e-140
 # Sparse blocks with a larger share of stored values are faster as dense ones.
 MOSTLY_ZERO = 0.2
+# For so few columns a compiled loop is faster than BLAS, and from so many products on, by enough to pay for
+# loading it (a third of a second, where other libraries take seconds).
+FEW_COLUMNS = 128
+MUCH_WORK = 10**9
 # So many rows are looked at to choose a shift.
 SAMPLE = 256
 
@@ -93,11 +97,12 @@ class Moments:
     def merge(self, other: "Moments") -> "Moments":
         self.n_rows += other.n_rows
         self.weight += other.weight
-        self.x += other.x
-        self.y += other.y
-        self.xx += other.xx
-        self.xy += other.xy
-        self.yy += other.yy
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.x += other.x
+            self.y += other.y
+            self.xx += other.xx
+            self.xy += other.xy
+            self.yy += other.yy
         return self
 
     @property
@@ -175,7 +180,33 @@ def _too_far(sums: Floats, squares: Floats, weight: float) -> NDArray[np.bool_]:
 
 
 def _gather(rows: Source, of_x: Coordinates, of_y: Coordinates, n_jobs: int | None) -> Moments:
-    return map_reduce(block_moments, rows, of_x, of_y, n_jobs=n_jobs, doing="gathering moments")
+    width = rows.n_features + len(of_y.shift)
+    by_loop = (
+        width <= FEW_COLUMNS and rows.n_rows * width**2 >= MUCH_WORK and not isinstance(rows, SparseSource)
+    )
+    make = narrow_block_moments if by_loop else block_moments
+    return map_reduce(make, rows, of_x, of_y, n_jobs=n_jobs, doing="gathering moments")
+
+
+def narrow_block_moments(block: Block, of_x: Coordinates, of_y: Coordinates) -> Moments:
+    """Make the moments of one block with few columns, by a compiled loop."""
+    from .column_products import joint_products
+
+    n_rows, d = block.X.shape
+    weight = np.ones(n_rows) if block.sample_weight is None else block.sample_weight
+    Y = of_y.apply(as_columns(block.y, n_rows))
+    products = joint_products(block.X, Y, of_x.shift, of_x.scale, np.sqrt(weight))
+    return Moments(
+        of_x,
+        of_y,
+        int(np.count_nonzero(weight)),
+        float(weight.sum()),
+        x=products[0, 1 : 1 + d],
+        y=products[0, 1 + d :],
+        xx=products[1 : 1 + d, 1 : 1 + d],
+        xy=products[1 : 1 + d, 1 + d :],
+        yy=np.diagonal(products)[1 + d :].copy(),
+    )
 
 
 def block_moments(block: Block, of_x: Coordinates, of_y: Coordinates) -> Moments:
@@ -194,24 +225,13 @@ def block_moments(block: Block, of_x: Coordinates, of_y: Coordinates) -> Moments
             X = X.multiply(root).tocsr() if sparse else X * root
             beside *= root
         sums, inner = np.asarray((X.T @ beside).T if sparse else beside.T @ X), beside.T @ beside
-        products = _sparse_products(X) if sparse else column_products(X)
+        products = _sparse_products(X) if sparse else X.T @ X
         yy = np.diagonal(inner)[1:].copy()
         return Moments(of_x, of_y, n_rows, weight, sums[0], inner[0, 1:], products, sums[1:].T, yy)
 
 
-def column_products(X: Floats) -> Floats:
-    """Return XᵀX, by tiles of rows that stay in the cache while they are multiplied."""
-    tile = tile_rows(X.shape[1])
-    whole = len(X) // tile * tile
-    if whole <= tile or not X.flags.c_contiguous:
-        return X.T @ X
-    tiles = X[:whole].reshape(-1, tile, X.shape[1])
-    products = np.matmul(tiles.transpose(0, 2, 1), tiles).sum(axis=0)
-    return products if whole == len(X) else products + X[whole:].T @ X[whole:]
-
-
 def _sparse_products(X: Any) -> Floats:
-    from .sparse_products import sparse_column_products  # its compiled loop takes a moment to load
+    from .column_products import sparse_column_products  # its compiled loop takes a moment to load
 
     return sparse_column_products(X)
 

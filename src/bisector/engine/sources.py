@@ -6,7 +6,7 @@ Nothing is converted as a whole: integers, Fortran order, frames and files becom
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -180,6 +180,7 @@ def source(
     y: Any = None,
     sample_weight: ArrayLike | None = None,
     *,
+    features: Sequence[str] | None = None,
     block_rows: int | None = None,
 ) -> Source:
     """Make the source of X, y and the weights.
@@ -190,6 +191,7 @@ def source(
 path of a Parquet file or folder
     y : array of shape (n_rows,) or (n_rows, n_targets), or the name(s) of columns of X
     sample_weight : array of shape (n_rows,)
+    features : columns to read of data on disk, if it has them all; by default all but y
     block_rows : number of rows in a block, instead of what the shape of the data suggests
 
     Examples
@@ -200,7 +202,7 @@ path of a Parquet file or folder
     >>> [(block.first_row, len(block.X), block.X.dtype.name) for block in rows.blocks()]
     [(0, 2, 'float64'), (2, 2, 'float64'), (4, 1, 'float64')]
     """
-    made = _open(X, y)
+    made = _open(X, y, features)
     if y is not None and not named_columns(y):
         made.y = _beside(made, "y", np.asarray(y))
     if sample_weight is not None:
@@ -232,14 +234,14 @@ def refuse_collections(X: Any) -> None:
         raise TypeError("X is a Dask collection: pass X.compute(), or the files it comes from.")
 
 
-def _open(X: Any, y: Any) -> Source:
+def _open(X: Any, y: Any, features: Sequence[str] | None) -> Source:
     """Ask X what it is. Libraries that are not loaded cannot have made X, so none is imported for it."""
     from . import frames
 
     refuse_collections(X)
     targets = named_columns(y)
     if frames.is_dataset(X):
-        return frames.dataset_source(X, targets, single_target=isinstance(y, str))
+        return frames.dataset_source(X, targets, features, single_target=isinstance(y, str))
     if frames.is_frame(X):
         return frames.frame_source(X, targets, single_target=isinstance(y, str))
     if targets:

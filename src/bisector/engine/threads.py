@@ -81,7 +81,7 @@ class OneBlasThread:
             self._inside += 1  # before the change, so that a fork in between knows what to restore
             if self._inside == 1:
                 for library in libraries:
-                    library.set_num_threads(1)
+                    _set_threads(library, 1)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -100,7 +100,7 @@ class OneBlasThread:
 
     def _restore(self) -> None:
         for library, threads in zip(self._libraries or [], self._found, strict=True):
-            library.set_num_threads(threads)
+            _set_threads(library, threads)
 
     def _blas(self) -> list[Any]:
         if self._libraries is None:
@@ -111,6 +111,15 @@ class OneBlasThread:
             controller = ThreadpoolController().select(user_api="blas")
             self._libraries = list(controller.lib_controllers)
         return self._libraries
+
+
+def _set_threads(library: Any, threads: int) -> None:
+    # Since 3.8, threadpoolctl obeys the Python thread that was first to set a limit and silently ignores all
+    # others until that one gives control away: a fit in a second thread would not be held to one.
+    give_away = getattr(library, "clear_controlling_thread", lambda force: None)
+    give_away(force=True)
+    library.set_num_threads(threads)
+    give_away(force=True)
 
 
 one_blas_thread = OneBlasThread()

@@ -74,7 +74,8 @@ def _rows(estimator: Any, X: Any, y: Any, *, reset: bool) -> Source:
     if reset and y is None and get_tags(estimator).target_tags.required:
         raise ValueError(f"{name} requires y to be passed, but the target y is None: call fit(X, y).")
     if frames.is_dataset(X) or frames.is_frame(X):
-        rows = source(X, y)
+        # A file may hold more than the model was fitted on, its target for one.
+        rows = source(X, y, features=None if reset else getattr(estimator, "feature_names_in_", None))
         if not rows.n_rows or not rows.n_features:
             raise ValueError(
                 f"Found array with {rows.n_rows} sample(s) and {rows.n_features} feature(s) "

@@ -140,9 +140,15 @@ def _collinear(inference: Inference, names: list[str]) -> list[str]:
     times = _listed([number(value, 3) for value in np.sqrt(inference.variance_inflation[weak])])
     indices, shares = inference.columns.variance_shares()
     together = np.flatnonzero(shares[np.argmax(indices)] > LARGE_SHARE)
+    listed = _listed([names[j] for j in weak])
+    subject = (
+        f"coefficients of {listed} cannot be trusted one by one"
+        if len(weak) > 1
+        else (f"coefficient of {listed} cannot be trusted by itself")
+    )
     words = (
-        f"the coefficient{'s' * (len(weak) > 1)} of {_listed([names[j] for j in weak])} cannot be trusted one by "
-        f"one: correlation with other features makes the standard error {times} times what it would be without."
+        f"the {subject}: correlation with other features makes the standard error {times} times what it would be "
+        "without."
     )
     if len(together) > 1:
         words += f" Hardest to tell apart: {_listed([names[j] for j in together])}."

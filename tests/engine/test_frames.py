@@ -214,6 +214,14 @@ def test_columns_are_found_by_name_in_every_file(tmp_path: Path) -> None:
     np.testing.assert_array_equal(targets(rows), [3, 6, 8])
 
 
+def test_only_the_features_that_are_known_are_read_in_their_order(tmp_path: Path) -> None:
+    path = parquet(COLUMNS | {"note": ["text"] * 5}, tmp_path)
+    rows = source(path, features=["z", "a"])
+    assert rows.feature_names == ["z", "a"]
+    np.testing.assert_array_equal(whole(rows), np.column_stack([COLUMNS["z"], COLUMNS["a"]]))
+    assert source(path, features=["a", "unheard of"]).feature_names == [*COLUMNS, "note"]
+
+
 @pytest.mark.parametrize("format", ["parquet", "feather"])
 def test_what_folders_are_named_by_is_a_column(tmp_path: Path, format: str) -> None:
     table = pa.table({"year": [2023, 2024, 2023], "a": [1.0, 2.0, 3.0]})

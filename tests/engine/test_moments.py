@@ -100,9 +100,16 @@ def worst_error(got: Array, exact: Array) -> float:
 TOLERANCE = 5e-13
 
 
+@pytest.fixture(params=["BLAS", "loop"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Let dense blocks be multiplied by BLAS, as small data are, and by the compiled loop."""
+    monkeypatch.setattr(module, "MUCH_WORK", 0 if request.param == "loop" else float("inf"))
+    return request.param
+
+
 @pytest.mark.parametrize("block_rows", [1, 7, 64, None])
 @pytest.mark.parametrize("name", DATA)
-def test_scatter_is_exact_to_twelve_digits(name: str, block_rows: int | None) -> None:
+def test_scatter_is_exact_to_twelve_digits(way: str, name: str, block_rows: int | None) -> None:
     A = DATA[name]
     exact = exact_products(A)
     found = moments(source(A[:, :2], A[:, 2], block_rows=block_rows))
@@ -128,7 +135,7 @@ def test_rows_that_are_few_among_many_do_not_spoil_the_shift() -> None:
 
 
 @pytest.mark.parametrize("value", [0.1, 1e8 / 3, -1e300, 1e-300, 0.0])
-def test_a_constant_column_has_exactly_no_scatter(value: float) -> None:
+def test_a_constant_column_has_exactly_no_scatter(way: str, value: float) -> None:
     X = np.column_stack([np.full(N, value), NOISE[:, 0]])
     found = moments(source(X, X[:, 0], block_rows=7))
     xx, xy, yy = found.about_mean()
@@ -157,7 +164,7 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_ordinary_data_are_read_once(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     done = passes(monkeypatch)
     moments(source(DATA[name], NOISE, block_rows=7))
-    assert done == ["block_moments"]
+    assert len(done) == 1
 
 
 # Weights
@@ -200,7 +207,7 @@ def test_rows_of_weight_zero_are_absent_wherever_they_are(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["plain", "offset 1e8", "tiny", "huge"])
-def test_weighted_scatter_is_exact_to_twelve_digits(name: str) -> None:
+def test_weighted_scatter_is_exact_to_twelve_digits(way: str, name: str) -> None:
     A, weight = DATA[name], np.random.default_rng(2).exponential(size=N)
     found = moments(source(A[:, :2], A[:, 2], weight, block_rows=7))
     exact = exact_products(A, weight)
@@ -212,52 +219,47 @@ def test_weighted_scatter_is_exact_to_twelve_digits(name: str) -> None:
 
 
 def sparse_data() -> dict[str, Array]:
-    X = NOISE @ np.random.default_rng(3).normal(size=(3, 12))
+    X = NOISE @ np.random.default_rng(3).normal(size=(3, 5))
     X[np.random.default_rng(4).random(X.shape) > 0.1] = 0.0
     full = X.copy()
-    full[:, 3], full[:, 5] = 0.1, 1e8 + NOISE[:, 0]
-    full[17, 5] = 0.0
+    full[:, 3] = 1e8 + NOISE[:, 0]
+    gap = full.copy()
+    gap[17, 3] = 0.0
     return {
         "plain": X,
-        "with full columns": full,
+        "a full column": full,
+        "a column with one zero": gap,
         "tiny": X * 1e-200,
         "huge": X * 1e200,
-        "dense": NOISE + 1e8,
-        "zero": np.zeros((N, 4)),
+        "not sparse": NOISE + 1e8,
+        "all zero": np.zeros((N, 4)),
     }
 
 
 @pytest.mark.parametrize("make", [sp.csr_matrix, sp.csr_array, sp.csc_array])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("name", sparse_data())
-def test_sparse_and_dense_data_have_the_same_moments(name: str, make: Any, weighted: bool) -> None:
-    X = sparse_data()[name]
+def test_sparse_scatter_is_exact_to_twelve_digits(name: str, make: Any, weighted: bool) -> None:
+    X, y = sparse_data()[name], NOISE[:, 0]
     weight = np.linspace(0.0, 3.0, N) if weighted else None
-    sparse = moments(source(make(X), NOISE, weight, block_rows=64))
-    dense = moments(source(X, NOISE, weight, block_rows=64))
-    sparse_xx, sparse_xy, sparse_yy = sparse.about_mean()
-    xx, xy, yy = dense.about_mean()
-    unit = dense.of_x.scale / sparse.of_x.scale  # a power of two: exact
-    length = np.sqrt(np.diagonal(xx))
-    rounding = 4e-16 * np.abs(dense.mean_x * dense.of_x.scale) * np.sqrt(N)  # what a constant column may keep
-    size = 1e-12 * length + rounding
-    assert (
-        np.abs(sparse_xx * np.outer(unit, unit) - xx) <= np.outer(size, length) + np.outer(rounding, size)
-    ).all()
-    assert (np.abs(sparse_xy * unit[:, None] - xy) <= np.outer(size, np.sqrt(yy))).all()
-    np.testing.assert_allclose(sparse_yy, yy, rtol=1e-12)
-    np.testing.assert_allclose(sparse.mean_x, dense.mean_x, rtol=1e-13, atol=1e-15 * np.abs(X).max())
+    found = moments(source(make(X), y, weight, block_rows=64))
+    exact = exact_products(np.column_stack([X, y]), weight)
+    assert worst_error(joined(found.about_mean(), found), exact.about_mean) < TOLERANCE
+    assert worst_error(joined(found.about_zero(), found), exact.about_zero) < TOLERANCE
 
 
 def test_a_full_column_does_not_make_sparse_data_dense(monkeypatch: pytest.MonkeyPatch) -> None:
     X = sp.random_array((2000, 400), density=0.01, format="lil", rng=np.random.default_rng(0))
-    X[:, [7]] = np.full((2000, 1), 5.0)
+    X[:, [7]] = np.full((2000, 1), 0.1)
+    X, dense = X.tocsr(), X.toarray()
     monkeypatch.setattr(sp.csr_array, "toarray", lambda self: pytest.fail("a block was made dense"))
-    found = moments(source(X.tocsr()))
-    assert found.about_mean()[0][7, 7] == 0.0
+    xx, _, _ = moments(source(X)).about_mean()
+    expected = 1999 * np.cov(dense.T)
+    np.testing.assert_allclose(xx, expected, rtol=1e-12, atol=1e-12 * np.abs(expected).max())
+    assert abs(xx[7, 7]) <= 2000 * (2e-16 * 0.1) ** 2  # a rounding of the mean is left of a constant column
 
 
-def test_single_precision_is_added_up_in_double() -> None:
+def test_single_precision_is_added_up_in_double(way: str) -> None:
     X = (NOISE + 1000.0).astype(np.float32)
     for held in (X, sp.csr_array(X), pd.DataFrame(X)):
         assert_same(moments(source(held, X)), moments(source(X.astype(np.float64), X.astype(np.float64))))
@@ -268,7 +270,7 @@ def test_single_precision_is_added_up_in_double() -> None:
 
 @pytest.mark.parametrize("name", ["offset 1e8", "first rows elsewhere", "all scales", "huge after zeros"])
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
-def test_the_number_of_threads_changes_no_bit(name: str, make: Any) -> None:
+def test_the_number_of_threads_changes_no_bit(way: str, name: str, make: Any) -> None:
     rows = source(make(DATA[name]), NOISE, block_rows=7)
     one, two = moments(rows, n_jobs=1), moments(rows, n_jobs=2)
     for got, want in zip(two.about_mean(), one.about_mean(), strict=True):
@@ -296,7 +298,7 @@ HELD = {
 @pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "inf"), (-np.inf, "inf")])
 @pytest.mark.parametrize("held", HELD)
 def test_a_value_that_is_no_number_is_found(
-    held: str, value: float, word: str, weighted: bool, tmp_path: Path
+    way: str, held: str, value: float, word: str, weighted: bool, tmp_path: Path
 ) -> None:
     hold, named = HELD[held]
     X, y, weight = np.eye(20, 3), np.arange(20.0), np.ones(20) if weighted else None

@@ -112,16 +112,18 @@ def test_an_interruption_goes_before_other_errors() -> None:
 
 
 def test_a_call_from_inside_a_worker_runs_inline() -> None:
-    """More outer items than threads, each waiting for inner ones, would lock a pool up."""
+    """Threads of the pool that have nothing to do must not help: two levels would use n² threads."""
+    parallel(lambda _: time.sleep(1e-3), range(16), n_jobs=8)  # there are threads that could
 
     def inner(_: int) -> int:
-        assert inside_worker()
+        time.sleep(1e-3)
         return threading.get_ident()
 
     def outer(_: int) -> bool:
-        return set(parallel(inner, range(5), n_jobs=4)) == {threading.get_ident()}
+        alone = set(parallel(inner, range(10), n_jobs=8)) == {threading.get_ident()}
+        return alone and inside_worker()
 
-    assert parallel(outer, range(20), n_jobs=4) == [True] * 20
+    assert parallel(outer, range(10), n_jobs=2) == [True] * 10
     assert not inside_worker()
 
 
@@ -233,6 +235,22 @@ def test_guards_of_two_threads_interleave(three_blas_threads: None) -> None:
     assert blas_threads() == {3}
 
 
+def test_others_may_set_limits_after_the_guard() -> None:
+    """Control over BLAS is not kept by the thread that was first inside."""
+    with one_blas_thread:
+        pass
+    seen = []
+
+    def set_limit() -> None:
+        with threadpool_limits(3, user_api="blas"):
+            seen.append(blas_threads())
+
+    other = threading.Thread(target=set_limit)
+    other.start()
+    other.join(LONG)
+    assert seen == [{3}]
+
+
 def test_a_signal_interrupts_and_leaves_everything_in_order(run_python: Callable[..., Any]) -> None:
     script = """
 import os, signal, threading, time
@@ -276,7 +294,9 @@ def in_child(check):
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 def works():
-    return parallel(str, range(9), n_jobs=4) == [str(i) for i in range(9)]
+    "Let two threads meet at every item: one alone would wait in vain."
+    both = threading.Barrier(2)
+    return parallel(lambda i: both.wait(20) >= 0 and i, range(8), n_jobs=2) == list(range(8))
 
 assert works()
 before = blas()

@@ -60,7 +60,8 @@ class Coordinates:
         values = values.toarray() if hasattr(values, "tocsr") else values
         if self.is_plain:
             return values.astype(np.float64, copy=False)
-        moved = np.subtract(values, self.shift, dtype=np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):  # noticed in what is made of it
+            moved = np.subtract(values, self.shift, dtype=np.float64)
         return moved if self.keeps_units else np.multiply(moved, self.scale, out=moved)
 
     def apply_sparse(self, values: Any) -> Any:

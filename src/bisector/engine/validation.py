@@ -31,8 +31,11 @@ def check_training(
     """
     stand_in = _blank(estimator)
     rows = _rows(stand_in, X, y, reset=True)
+    name = type(estimator).__name__
     if rows.y is not None:
-        rows.y = _check_targets(rows.y, multi_output, type(estimator).__name__)
+        rows.y = _check_targets(rows.y, multi_output, name)
+    elif not (multi_output or rows.single_target):
+        raise ValueError(f"{name} learns one target: let y be the name of one column, not {y!r}.")
     rows.sample_weight = check_weights(sample_weight, rows.n_rows)
     return rows, stand_in
 
@@ -97,6 +100,8 @@ def _check_targets(y: NDArray[Any], multi_output: bool, name: str) -> NDArray[np
         y = column_or_1d(y, warn=True)
     elif y.ndim > 2:
         raise ValueError(f"y must have one or two dimensions, but has {y.ndim}.")
+    if y.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {name} needs real numbers as targets.")
     try:
         y = np.ascontiguousarray(y, dtype=np.float64)
     except (TypeError, ValueError):

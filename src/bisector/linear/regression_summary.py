@@ -80,7 +80,7 @@ def _quality(inference: Inference, target: int) -> str:
     ]
     if isinstance(inference, UnivariateInference):  # what features do together was not looked at
         return "\n".join(lines)
-    if inference.columns.rank:
+    if inference.columns.rank and inference.fit.method != "nnls":
         lines.append(
             f"F statistic {number(F)} on {inference.columns.rank} and {number(left)}, p {p_value(p)}"
         )
@@ -94,10 +94,10 @@ def cautions(inference: Inference, names: list[str]) -> list[str]:
     said = []
     if fit.method == "nnls":
         said.append("coefficients were held at zero, so there are no standard errors or tests.")
-    elif inference.degrees_of_freedom <= 0:
+    elif inference.tested_with <= 0:
         said.append(
-            f"{number(fit.weight)} rows cannot tell the errors of {inference.n_coefficients} coefficients: there "
-            "are no standard errors, and a perfect fit means nothing."
+            f"{number(fit.weight)} rows cannot tell the errors of {len(names) + inference.intercept} coefficients: "
+            "there are no standard errors, and a perfect fit means nothing."
         )
     if not fit.converged:
         said.append(f"the solution is not exact: its last correction was {fit.gap:.0e} of its size.")
@@ -111,11 +111,14 @@ def cautions(inference: Inference, names: list[str]) -> list[str]:
             "correlation between features is ignored: together the coefficients need not fit the data."
         )
     elif not columns.is_full:
-        blamed = _dependent(inference, names)
+        blamed = _listed(_dependent(inference, names))
+        chosen = "Of all equally good coefficients the shortest are given; "
+        if fit.method == "nnls":
+            chosen = "Other coefficients are equally good; "
         said.append(
-            f"the data cannot tell the coefficients of {_listed(blamed)} apart: these features depend on each "
-            "other exactly. Of all equally good coefficients the shortest are given; leave features out to make "
-            "them mean something. Predictions within the data are not affected."
+            f"the data cannot tell the coefficients of {blamed} apart: these features depend on each other "
+            f"exactly. {chosen}leave features out to make them mean something. Predictions within the data are "
+            "not affected."
         )
     else:
         said += _collinear(inference, names)

@@ -133,8 +133,9 @@ class Inference:
             )
         if self.tested_with <= 0:
             raise ValueError(
-                f"{self.fit.weight:g} rows (or their weights' sum) against {self.n_coefficients} coefficients "
-                "leave no degree of freedom to estimate errors from: use more rows or fewer features."
+                f"{self.fit.weight:g} rows (or their weights' sum) against "
+                f"{self.columns.n_features + self.intercept} coefficients leave no degree of freedom to estimate "
+                "errors from: use more rows or fewer features."
             )
 
     def confidence_intervals(self, level: float) -> Floats:

@@ -53,9 +53,9 @@ class ColumnGeometry:
         inverse = 1 / lengths[active]
         scatter *= inverse
         scatter *= inverse[:, None]
-        norm = np.abs(scatter).sum(axis=0).max()
         # LAPACK itself: the checks and batching around it cost more than small problems do. It reads columns
         # first, so that the transpose of what NumPy holds costs no copy, and sees the same symmetric matrix.
+        norm = lapack.dlange("1", scatter.T)
         factor, failed = lapack.dpotrf(scatter.T, lower=0, overwrite_a=1)
         reciprocal = 0.0 if failed else lapack.dpocon(factor, norm)[0]
         if reciprocal * LARGEST_SAFE_CONDITION**2 < 1:

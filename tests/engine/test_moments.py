@@ -141,6 +141,18 @@ def test_a_constant_column_has_exactly_no_scatter(way: str, value: float) -> Non
     xx, xy, yy = found.about_mean()
     assert [xx[0, 0], xx[0, 1], xx[1, 0], xy[0, 0], xy[1, 0], yy[0]] == [0.0] * 6
     assert found.mean_x[0] == found.mean_y[0] == value
+    units = [Fraction(unit) for unit in (found.of_x.scale[0], found.of_y.scale[0])]
+    xx, xy, yy = found.about_zero()
+    squares = [
+        Fraction(s) / u / v
+        for s, u, v in zip(
+            (xx[0, 0], xy[0, 0], yy[0]), units[:1] * 2 + units[1:], units[:1] + units[1:] * 2, strict=True
+        )
+    ]
+    assert all(
+        abs(square - N * Fraction(value) ** 2) <= Fraction(1e-14) * N * Fraction(value) ** 2
+        for square in squares
+    )
 
 
 # Passes over the data
@@ -164,6 +176,14 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_ordinary_data_are_read_once(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     done = passes(monkeypatch)
     moments(source(DATA[name], NOISE, block_rows=7))
+    assert len(done) == 1
+
+
+def test_rows_of_weight_zero_do_not_mislead_the_choice_of_a_shift(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = passes(monkeypatch)
+    X, weight = NOISE + 1e8, np.ones(N)
+    X[:200], weight[:200] = 0.0, 0.0
+    moments(source(X, X, weight))
     assert len(done) == 1
 
 

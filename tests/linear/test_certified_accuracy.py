@@ -59,7 +59,8 @@ def root(value: Fraction) -> float:
 
 
 def raw_powers(x, degree):
-    return x[:, None] ** np.arange(1, degree + 1)
+    # By products: exact for whole numbers, where a power function may not be.
+    return np.cumprod(np.repeat(x[:, None], degree, axis=1), axis=1)
 
 
 def quintic(residuals):

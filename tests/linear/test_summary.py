@@ -60,7 +60,7 @@ def test_the_quality_of_the_fit_as_r_computes_it(columns):
     features = {name: columns[name] for name in ("age", "bmi")}
     y = columns["age"] + columns["noise"]
     X = np.column_stack([np.ones(N), *features.values()])
-    left = np.square(y - X @ np.linalg.lstsq(X, y)[0]).sum()
+    left = np.square(y - X @ np.linalg.lstsq(X, y, rcond=None)[0]).sum()
     total = np.square(y - y.mean()).sum()
     text = str(summary(features, y))
     assert f"Residual standard error {np.sqrt(left / 57):.4g} on 57 degrees of freedom" in text

@@ -244,6 +244,10 @@ class _Part:
             yield from parquet.iter_batches(
                 batch_rows, row_groups=[self._row_group], columns=present, use_threads=False
             )
+        # Arrow keeps what a thread has freed for that thread: with several, a multiple of what is in use.
+        pyarrow.default_memory_pool().release_unused()
+        # Arrow keeps what it freed for later; over many row groups that would grow past a tight budget.
+        pyarrow.default_memory_pool().release_unused()
 
     def column(self, batch: Any, name: str, first: int, count: int) -> NDArray[Any]:
         """Return a piece of a column of one batch; a column that this file lacks is missing in every row."""

@@ -26,7 +26,7 @@ FAR = 5.0
 # A pass is repeated from a better shift when two digits would go, and with them the promise of twelve.
 TOO_FAR = 10.0
 # Squares of larger numbers overflow, of smaller ones vanish: such columns are measured in other units.
-LARGEST, SMALLEST = 1e140, 1e-140
+LARGEST, SMALLEST = 1e120, 1e-140
 # Sparse blocks with a larger share of stored values are faster as dense ones.
 MOSTLY_ZERO = 0.2
 # For so few columns a compiled loop is faster than BLAS, and from so many products on, by enough to pay for
@@ -268,7 +268,8 @@ def coordinates(values: NDArray[Any], *, always_shift: bool = False) -> Coordina
         spread = np.abs(values - mean).mean(axis=0)
         far = np.isfinite(mean) & ((np.abs(mean) > FAR * spread) | always_shift)
         shift = np.where(far, mean, 0.0)
-        size = np.abs(values - shift).max(axis=0)
+        # Not less than the rounding of the shift, lest its own square overflow or vanish.
+        size = np.maximum(np.abs(values - shift).max(axis=0), np.spacing(np.abs(shift)))
     return Coordinates(shift, _in_units(size).scale)
 
 

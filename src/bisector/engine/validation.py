@@ -100,6 +100,8 @@ def _check_targets(y: NDArray[Any], multi_output: bool, name: str) -> NDArray[np
         y = column_or_1d(y, warn=True)
     elif y.ndim > 2:
         raise ValueError(f"y must have one or two dimensions, but has {y.ndim}.")
+    if not y.size:
+        raise ValueError(f"y has the shape {y.shape}, which holds no targets: give one a row.")
     if y.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {name} needs real numbers as targets.")
     try:

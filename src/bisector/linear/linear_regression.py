@@ -22,6 +22,7 @@ from bisector.engine.validation import (
     store,
 )
 from bisector.measures.inference import Inference, UnivariateInference
+from bisector.solvers.blocked_qr import in_dense_blocks
 from bisector.solvers.least_squares import decomposed_least_squares, least_squares, nonnegative
 
 Floats = NDArray[np.floating[Any]]
@@ -232,7 +233,7 @@ or folder, of shape (n_samples, n_features)
                 "leverage_ needs the training data, which a model that was pickled or copied no longer has: "
                 "call leverage(X)."
             )
-        return self._at_rows(block_leverage, self._rows, inference)
+        return self._at_rows(block_leverage, in_dense_blocks(self._rows), inference)
 
     def leverage(self, X: Any) -> Floats:
         """Return how far out each row lies, as the fit sees it: the leverage it would have as a training row.
@@ -245,7 +246,7 @@ or folder, of shape (n_samples, n_features)
         -------
         array of shape (n_samples,)
         """
-        return self._at_rows(block_leverage, check_rows(self, X), self._inference)
+        return self._at_rows(block_leverage, in_dense_blocks(check_rows(self, X)), self._inference)
 
     def confidence_intervals(self, level: float = 0.95) -> Floats:
         """Return intervals that hold the true coefficients with probability `level`, each by itself.
@@ -279,7 +280,7 @@ or folder, of shape (n_samples, n_features)
         """
         level = check_number("level", level, above=0, below=1)
         new = check_choice("kind", kind, ("mean", "new")) == "new"
-        rows, inference = check_rows(self, X), self._inference
+        rows, inference = in_dense_blocks(check_rows(self, X)), self._inference
         inference.require_errors()
         ends = self._at_rows(block_interval, rows, inference, level, new)
         return ends[..., 0] if self._single_target else ends

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack, qr, svd
+from scipy.linalg import lapack, svd
 
 Floats = NDArray[np.float64]
 EPS = float(np.finfo(np.float64).eps)
@@ -76,7 +76,7 @@ class ColumnGeometry:
         active = np.flatnonzero(lengths)
         factor = rows[:, active] / lengths[active]
         if len(factor) >= len(active):
-            factor = qr(factor, mode="r", check_finite=False)[0][: len(active)]
+            factor = np.asarray(np.linalg.qr(factor, mode="r"))
         return cls(lengths / scale, factor)
 
     @cached_property
@@ -151,9 +151,8 @@ class ColumnGeometry:
         alone = len(self.active) - len(free)
         if alone:  # determined columns are no part of the exchange, and their rounding must not become one
             seen = svd(seen[:, free], full_matrices=False, check_finite=False)[2][: self.rank - alone]
-        basis, triangle = qr((seen * self.lengths[self.active[free]]).T, mode="economic", check_finite=False)
-        usable = not triangle.size or lapack.dtrcon(triangle)[0] * LARGEST_UNITS_RATIO >= 1
-        return free, seen, basis, triangle if usable else None
+        basis, triangle = np.linalg.qr((seen * self.lengths[self.active[free]]).T)
+        return free, seen, basis, triangle if _condition(triangle) <= LARGEST_UNITS_RATIO else None
 
     def solve(self, gradient: Floats) -> Floats:
         """Return the shortest b with XᵀXb = g."""
@@ -213,6 +212,14 @@ def column_norms(A: Floats) -> Floats:
     largest = np.abs(A).max(axis=0, initial=0.0)
     unit = np.ldexp(1.0, np.clip(np.frexp(largest)[1], -1000, 1000))
     return np.linalg.norm(A / unit, axis=0) * unit
+
+
+def _condition(triangle: Floats) -> float:
+    """Return the condition number of an upper triangle in the 1-norm."""
+    if not triangle.size:
+        return 1.0
+    inverse, failed = lapack.dtrtri(triangle)
+    return np.inf if failed else float(np.linalg.norm(triangle, 1) * np.linalg.norm(inverse, 1))
 
 
 def _solve_triangle(triangle: Floats, right: Floats, *, transposed: bool = False) -> Floats:

@@ -25,7 +25,7 @@ from bisector.engine.sources import Source, SparseSource
 from bisector.engine.threads import one_blas_thread, threads_for
 from bisector.engine.validation import find_not_finite
 
-from .blocked_qr import blocked_qr
+from .blocked_qr import blocked_qr, in_dense_blocks
 from .column_geometry import EPS, ColumnGeometry, column_norms
 
 Floats = NDArray[np.float64]
@@ -234,10 +234,12 @@ def nonnegative(rows: Source, free: LeastSquares, *, n_jobs: int | None = None) 
     active, lengths = columns.active, columns.lengths[columns.active, None]
     wanted = columns.factor @ (free.coef[active] * lengths)
     coef = np.zeros_like(free.coef)
-    for target in range(coef.shape[1]):
-        coef[active, target] = nnls(columns.factor, wanted[:, target])[0] / lengths[:, 0]
-    intercept = free.intercept + free.mean @ (free.coef - coef)
     unit = np.ldexp(1.0, -np.frexp(free.total_norm)[1])
+    for target in range(coef.shape[1]):
+        # In units of y, since some versions of the method stop at an absolute tolerance.
+        found = nnls(columns.factor, wanted[:, target] * unit[target])[0]
+        coef[active, target] = found / unit[target] / lengths[:, 0]
+    intercept = free.intercept + free.mean @ (free.coef - coef)
     squares = residual_squares(rows, coef, intercept, unit, n_jobs)
     return replace(free, coef=coef, intercept=intercept, residual_norm=np.sqrt(squares) / unit, method="nnls")
 
@@ -256,6 +258,7 @@ def _by_qr(
         doing=f"least squares on {rows.n_rows:,} rows of {d:,} dependent features",
         instead="choose among the features first, or use a penalty such as Ridge",
     )
+    rows = in_dense_blocks(rows)
     if not intercept:
         of_x = Coordinates(np.zeros(d), of_x.scale)
     factor = blocked_qr(rows, of_x, intercept=intercept, n_jobs=n_jobs)

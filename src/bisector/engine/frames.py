@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .blocks import Block
+from .memory import budget
 from .sources import ColumnSource, Source, float_dtype
 
 
@@ -120,6 +121,10 @@ def _number(value: Any) -> float:
 
 # Data on disk
 
+# What Parquet files are mostly written with; what reading may take of the memory budget.
+PAGE_BYTES = 2**20
+SHARE_FOR_READING = 0.75
+
 
 class DatasetSource(Source):
     """An Arrow dataset or Parquet files, read as a stream: a few blocks are in memory at a time."""
@@ -150,6 +155,14 @@ class DatasetSource(Source):
     @property
     def single_target(self) -> bool:
         return self._single_target if self._targets else super().single_target
+
+    def most_readers(self) -> int:
+        """Return how many threads may read at once: each holds a page of every column and a few blocks."""
+        longest = max(self.partitions, default=0)
+        block_rows = int(np.diff(self.boundaries).max(initial=0))
+        columns = self.n_features + len(self._targets)
+        per_reader = columns * (min(PAGE_BYTES, 8 * longest) + 4 * 8 * block_rows)
+        return max(1, int(SHARE_FOR_READING * budget() / max(1, per_reader)))
 
     def groups(self, size: int) -> list[range]:
         ends = np.searchsorted(self.boundaries, np.cumsum(self.partitions)).tolist()
@@ -240,13 +253,14 @@ class _Part:
 
         # Without pre-buffering, pages are read as they are needed: a row group may be larger than memory.
         with self._fragment.open() as file:
-            parquet = pyarrow.parquet.ParquetFile(file, pre_buffer=False, buffer_size=2**16)
+            metadata = self._fragment.metadata  # known already: the file's footer need not be read again
+            parquet = pyarrow.parquet.ParquetFile(
+                file, metadata=metadata, pre_buffer=False, buffer_size=2**16
+            )
             yield from parquet.iter_batches(
                 batch_rows, row_groups=[self._row_group], columns=present, use_threads=False
             )
         # Arrow keeps what a thread has freed for that thread: with several, a multiple of what is in use.
-        pyarrow.default_memory_pool().release_unused()
-        # Arrow keeps what it freed for later; over many row groups that would grow past a tight budget.
         pyarrow.default_memory_pool().release_unused()
 
     def column(self, batch: Any, name: str, first: int, count: int) -> NDArray[Any]:

@@ -76,7 +76,7 @@ def map_blocks(
 
 def _each_block(visit: Callable[[int, Block], None], source: Source, n_jobs: int | None, doing: str) -> None:
     # A run of blocks is one thread's item: long enough to be worth handing over, short enough to share out.
-    threads = threads_for(n_jobs) if source.n_blocks > 1 else 1
+    threads = int(min(threads_for(n_jobs), source.most_readers())) if source.n_blocks > 1 else 1
     size = min(8, max(1, source.n_blocks // (8 * threads)))
     with track(doing, total=source.n_blocks) as bar:
 

@@ -34,7 +34,7 @@ MOSTLY_ZERO = 0.2
 FEW_COLUMNS = 128
 MUCH_WORK = 10**9
 # So many rows are looked at to choose a shift.
-SAMPLE = 256
+SAMPLE = 64
 
 
 @dataclass(frozen=True)
@@ -245,17 +245,19 @@ def as_columns(y: NDArray[Any] | None, n_rows: int) -> NDArray[Any]:
 
 
 def first_coordinates(rows: Source) -> tuple[Coordinates, Coordinates]:
-    """Choose coordinates by looking at the first rows."""
+    """Choose coordinates by looking at the first rows: of X shifted where it pays, of y always."""
     block = next(rows.blocks(range(1)))
-    weight = np.ones(block.X.shape[0]) if block.sample_weight is None else block.sample_weight
-    sample = np.flatnonzero(weight)[:SAMPLE]
-    of_y = coordinates(as_columns(block.y, len(weight))[sample], always_shift=True)
+    counts = slice(SAMPLE) if block.sample_weight is None else np.flatnonzero(block.sample_weight)[:SAMPLE]
+    Y, d = as_columns(block.y, block.X.shape[0])[counts], rows.n_features
     if hasattr(block.X, "tocsr"):
-        return Coordinates.plain(rows.n_features), of_y
-    return coordinates(block.X[sample]), of_y
+        return Coordinates.plain(d), coordinates(Y, must_shift=np.ones(Y.shape[1], dtype=bool))
+    both = coordinates(
+        np.concatenate([block.X[counts], Y], axis=1), must_shift=np.arange(d + Y.shape[1]) >= d
+    )
+    return Coordinates(both.shift[:d], both.scale[:d]), Coordinates(both.shift[d:], both.scale[d:])
 
 
-def coordinates(values: NDArray[Any], *, always_shift: bool = False) -> Coordinates:
+def coordinates(values: NDArray[Any], *, must_shift: NDArray[np.bool_]) -> Coordinates:
     """Choose where to measure the columns of a sample from, and in what units.
 
     A constant column gets exactly its value as shift, so that nothing of it is left to mistake for scatter.
@@ -266,10 +268,10 @@ def coordinates(values: NDArray[Any], *, always_shift: bool = False) -> Coordina
     with np.errstate(over="ignore", invalid="ignore"):
         mean = values[0] + (values - values[0]).mean(axis=0)
         spread = np.abs(values - mean).mean(axis=0)
-        far = np.isfinite(mean) & ((np.abs(mean) > FAR * spread) | always_shift)
+        far = np.isfinite(mean) & ((np.abs(mean) > FAR * spread) | must_shift)
         shift = np.where(far, mean, 0.0)
         # Not less than the rounding of the shift, lest its own square overflow or vanish.
-        size = np.maximum(np.abs(values - shift).max(axis=0), np.spacing(np.abs(shift)))
+        size = np.maximum(np.abs(values - shift).max(axis=0), 2.0**-52 * np.abs(shift))
     return Coordinates(shift, _in_units(size).scale)
 
 

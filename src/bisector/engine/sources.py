@@ -7,8 +7,10 @@ Nothing is converted as a whole: integers, Fortran order, frames and files becom
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from copy import copy
 from functools import cached_property
 from itertools import pairwise
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -56,6 +58,14 @@ class Source(ABC):
     def single_target(self) -> bool:
         """Whether y has one number a row, rather than a row of numbers."""
         return self.y is None or self.y.ndim == 1
+
+    def most_readers(self) -> float:
+        """Return how many threads may read at once within the memory budget."""
+        return inf
+
+    def in_dense_blocks(self) -> "Source":
+        """Return the same rows in blocks that can be held dense."""
+        return self
 
     def groups(self, size: int) -> list[range]:
         """Cut the block numbers into runs, about `size` long, that one thread reads in a row."""
@@ -144,6 +154,12 @@ class SparseSource(MemorySource):
 
     def take(self, rows: ArrayLike) -> Any:
         return self.X[self.row_numbers(rows)].astype(self.dtype, copy=False)
+
+    def in_dense_blocks(self) -> "SparseSource":
+        shorter = copy(self)
+        shorter.block_rows = rows_per_block(self.n_features, 8)
+        vars(shorter).pop("boundaries", None)
+        return shorter
 
 
 class ColumnSource(MemorySource):

@@ -105,6 +105,8 @@ def _check_targets(y: NDArray[Any], multi_output: bool, name: str) -> NDArray[np
     if y.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {name} needs real numbers as targets.")
     try:
+        if y.dtype.kind in "US":  # text that reads as numbers is still text
+            raise TypeError
         y = np.ascontiguousarray(y, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"{name} needs numbers as targets, but y has the type {y.dtype}.") from None

@@ -22,7 +22,6 @@ from bisector.engine.validation import (
     store,
 )
 from bisector.measures.inference import Inference, UnivariateInference
-from bisector.solvers.blocked_qr import in_dense_blocks
 from bisector.solvers.least_squares import decomposed_least_squares, least_squares, nonnegative
 
 Floats = NDArray[np.floating[Any]]
@@ -150,7 +149,7 @@ or folder, of shape (n_samples, n_features)
             found = least_squares(rows, intercept=intercept, tol=self.tol, n_jobs=self.n_jobs)
             if positive and (found.coef < 0).any():
                 found = nonnegative(rows, found, n_jobs=self.n_jobs)
-        single = rows.y is None or rows.y.ndim == 1
+        single = rows.single_target
         with np.errstate(over="ignore"):
             coef, offset = found.coef.T.astype(rows.dtype), found.intercept.astype(rows.dtype)
         if not (np.isfinite(coef).all() and np.isfinite(offset).all()):
@@ -233,7 +232,7 @@ or folder, of shape (n_samples, n_features)
                 "leverage_ needs the training data, which a model that was pickled or copied no longer has: "
                 "call leverage(X)."
             )
-        return self._at_rows(block_leverage, in_dense_blocks(self._rows), inference)
+        return self._at_rows(block_leverage, self._rows.in_dense_blocks(), inference)
 
     def leverage(self, X: Any) -> Floats:
         """Return how far out each row lies, as the fit sees it: the leverage it would have as a training row.
@@ -246,7 +245,7 @@ or folder, of shape (n_samples, n_features)
         -------
         array of shape (n_samples,)
         """
-        return self._at_rows(block_leverage, in_dense_blocks(check_rows(self, X)), self._inference)
+        return self._at_rows(block_leverage, check_rows(self, X).in_dense_blocks(), self._inference)
 
     def confidence_intervals(self, level: float = 0.95) -> Floats:
         """Return intervals that hold the true coefficients with probability `level`, each by itself.
@@ -280,7 +279,7 @@ or folder, of shape (n_samples, n_features)
         """
         level = check_number("level", level, above=0, below=1)
         new = check_choice("kind", kind, ("mean", "new")) == "new"
-        rows, inference = in_dense_blocks(check_rows(self, X)), self._inference
+        rows, inference = check_rows(self, X).in_dense_blocks(), self._inference
         inference.require_errors()
         ends = self._at_rows(block_interval, rows, inference, level, new)
         return ends[..., 0] if self._single_target else ends

@@ -4,16 +4,15 @@ If A = QR is cut into blocks of rows, the factor of the whole is the factor of t
 R is a statistic that merges, needs no memory for Q, and keeps the accuracy of Householder's method.
 """
 
-from copy import copy
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bisector.engine.blocks import Block, rows_per_block
+from bisector.engine.blocks import Block
 from bisector.engine.map_reduce import map_reduce
 from bisector.engine.moments import Coordinates
-from bisector.engine.sources import Source, SparseSource
+from bisector.engine.sources import Source
 
 Floats = NDArray[np.float64]
 
@@ -28,16 +27,6 @@ class TriangularFactor(NamedTuple):
     def merge(self, other: "TriangularFactor") -> "TriangularFactor":
         stacked = np.concatenate([self.rows, other.rows])
         return TriangularFactor(_triangle(stacked), self.n_rows + other.n_rows, self.weight + other.weight)
-
-
-def in_dense_blocks(rows: Source) -> Source:
-    """Return the same rows in blocks that can be held dense; those of sparse rows are often much too long."""
-    if not isinstance(rows, SparseSource):
-        return rows
-    shorter = copy(rows)
-    shorter.block_rows = rows_per_block(rows.n_features, 8)
-    vars(shorter).pop("boundaries", None)
-    return shorter
 
 
 def block_factor(block: Block, of_x: Coordinates, intercept: bool) -> TriangularFactor:

@@ -25,7 +25,7 @@ from bisector.engine.sources import Source, SparseSource
 from bisector.engine.threads import one_blas_thread, threads_for
 from bisector.engine.validation import find_not_finite
 
-from .blocked_qr import blocked_qr, in_dense_blocks
+from .blocked_qr import blocked_qr
 from .column_geometry import EPS, ColumnGeometry, column_norms
 
 Floats = NDArray[np.float64]
@@ -88,8 +88,11 @@ def least_squares(
     if isinstance(rows, SparseSource) and _gram_bytes(rows, n_jobs) > budget():
         return _iterative(rows, intercept, tol)
     if rows.n_rows > rows.n_features + intercept:
-        found = gather(rows, n_jobs)
-        solved = _by_moments(rows, found, intercept, n_jobs)
+        # One BLAS thread: the factor takes a fraction of the pass over the data, and threads that wait for each
+        # other on a busy machine can take many times that.
+        with one_blas_thread:
+            found = gather(rows, n_jobs)
+            solved = _by_moments(rows, found, intercept, n_jobs)
         if solved is not None:
             return solved
         of_x, of_y = found.of_x, found.of_y
@@ -121,14 +124,11 @@ def _gram_bytes(rows: Source, n_jobs: int | None) -> int:
 def _by_moments(rows: Source, found: Moments, intercept: bool, n_jobs: int | None) -> LeastSquares | None:
     scatter, xy, yy = found.about_mean() if intercept else found.about_zero()
     lengths = column_lengths(found, scatter, intercept)
-    # One BLAS thread: the factor takes a fraction of the pass over the data, and threads that wait for each
-    # other on a busy machine can take many times that.
-    with one_blas_thread:
-        columns = ColumnGeometry.from_scatter(scatter, lengths, found.of_x.scale)
-        if columns is None:
-            return None
-        gradient = xy / found.of_x.scale[:, None]
-        coef = columns.solve(gradient)
+    columns = ColumnGeometry.from_scatter(scatter, lengths, found.of_x.scale)
+    if columns is None:
+        return None
+    gradient = xy / found.of_x.scale[:, None]
+    coef = columns.solve(gradient)
     residual = yy - np.einsum("ij,ij->j", coef, gradient)
     return _solution(rows, found, columns, coef, residual, yy, intercept, n_jobs)
 
@@ -258,7 +258,7 @@ def _by_qr(
         doing=f"least squares on {rows.n_rows:,} rows of {d:,} dependent features",
         instead="choose among the features first, or use a penalty such as Ridge",
     )
-    rows = in_dense_blocks(rows)
+    rows = rows.in_dense_blocks()
     if not intercept:
         of_x = Coordinates(np.zeros(d), of_x.scale)
     factor = blocked_qr(rows, of_x, intercept=intercept, n_jobs=n_jobs)

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bisector.engine.blocks import CACHE_BYTES, LARGEST_BYTES, cut, rows_per_block
+from bisector.engine.blocks import CACHE_BYTES, FEW_BLOCKS, LARGEST_BYTES, cut, equal_shares, rows_per_block
 from bisector.engine.sources import source
 
 N_ROWS = 11
@@ -148,6 +148,19 @@ def test_a_block_has_a_power_of_two_rows_and_is_no_burden(n_features: int, items
     assert rows & (rows - 1) == 0
     assert rows == 1 or rows * n_features * itemsize <= LARGEST_BYTES
     assert n_features * itemsize == 0 or rows * n_features * itemsize * 2 > min(CACHE_BYTES, LARGEST_BYTES)
+
+
+@given(n_rows=st.integers(1, 10**6), power=st.integers(10, 20))
+def test_few_blocks_are_equal_shares(n_rows: int, power: int) -> None:
+    usual = 2**power
+    rows = equal_shares(n_rows, usual)
+    blocks = np.diff(cut([n_rows], rows))
+    if 1 < n_rows / usual < FEW_BLOCKS:
+        assert len(blocks) & (len(blocks) - 1) == 0
+        assert rows <= 1.5 * usual
+        assert blocks.min() > rows - len(blocks)
+    else:
+        assert rows == usual
 
 
 def test_boundaries_depend_on_shape_dtype_and_partitions_alone(kinds: Any, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ never on threads or timing. Together with the fixed tree in which statistics mer
 why a fit gives the same bits for any ``n_jobs``.
 """
 
+from math import log2
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 CACHE_BYTES = 2**21
 LARGEST_BYTES = 2**26
 FEWEST_ROWS = 1024
+FEW_BLOCKS = 24
 
 
 class Block(NamedTuple):
@@ -30,9 +32,20 @@ def rows_per_block(n_features: int, itemsize: int) -> int:
     """Choose how many rows a block holds: a power of two, decided by the width of a row alone."""
     row = max(1, n_features * itemsize)
     fits_cache = _power_of_two_below(CACHE_BYTES // row)
-    feeds_blas = _power_of_two_below(4 * n_features - 1)
+    feeds_blas = _power_of_two_below(8 * n_features - 1)
     fits_memory = _power_of_two_below(LARGEST_BYTES // row)
     return max(1, min(max(fits_cache, feeds_blas, FEWEST_ROWS), fits_memory))
+
+
+def equal_shares(n_rows: int, block_rows: int) -> int:
+    """Change the rows of a block so that a few blocks are a power of two in number, and equal.
+
+    Otherwise one thread would still work on its last block while the others have none left.
+    """
+    blocks = n_rows / block_rows
+    if not 1 < blocks < FEW_BLOCKS:
+        return block_rows
+    return -(-n_rows // 2 ** round(log2(blocks)))
 
 
 def _power_of_two_below(count: int) -> int:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .blocks import Block, cut, rows_per_block
+from .blocks import Block, cut, equal_shares, rows_per_block
 
 
 class Source(ABC):
@@ -42,7 +42,9 @@ class Source(ABC):
     @cached_property
     def boundaries(self) -> NDArray[np.int64]:
         """First rows of the blocks, and the number of rows."""
-        block_rows = self.block_rows or rows_per_block(self.n_features, self.dtype.itemsize)
+        block_rows = self.block_rows
+        if block_rows is None:
+            block_rows = equal_shares(self.n_rows, rows_per_block(self.n_features, self.dtype.itemsize))
         return cut(self.partitions, block_rows)
 
     @property

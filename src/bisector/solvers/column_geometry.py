@@ -56,11 +56,11 @@ class ColumnGeometry:
         # LAPACK itself: the checks and batching around it cost more than small problems do. It reads columns
         # first, so that the transpose of what NumPy holds costs no copy, and sees the same symmetric matrix.
         norm = lapack.dlange("1", scatter.T)
-        factor, failed = lapack.dpotrf(scatter.T, lower=0, overwrite_a=1)
-        reciprocal = 0.0 if failed else lapack.dpocon(factor, norm)[0]
+        lower, failed = lapack.dpotrf(scatter.T, lower=1, overwrite_a=1)
+        reciprocal = 0.0 if failed else lapack.dpocon(lower, norm, uplo="L")[0]
         if reciprocal * LARGEST_SAFE_CONDITION**2 < 1:
             return None
-        return cls(lengths / scale, factor, 1 / reciprocal)
+        return cls(lengths / scale, lower.T, 1 / reciprocal)
 
     @classmethod
     def uncorrelated(cls, lengths: Floats) -> "ColumnGeometry":
@@ -226,5 +226,6 @@ def _solve_triangle(triangle: Floats, right: Floats, *, transposed: bool = False
     """Solve Rx = c or Rᵀx = c for an upper triangular R without zeros on its diagonal."""
     if not triangle.size:
         return np.zeros_like(right)
-    solution, _ = lapack.dtrtrs(triangle, right, lower=0, trans=int(transposed))
-    return solution
+    if triangle.flags.c_contiguous:  # to LAPACK, which reads columns first, a lower triangle
+        return lapack.dtrtrs(triangle.T, right, lower=1, trans=int(not transposed))[0]
+    return lapack.dtrtrs(triangle, right, lower=0, trans=int(transposed))[0]

@@ -287,3 +287,8 @@ def test_choices() -> None:
     for value in ("median", None, 3, np.array(["mean", "new"])):
         with pytest.raises(ValueError, match=r"^kind must be one of 'mean', 'new', not"):
             check_choice("kind", value, ("mean", "new"))
+
+
+def test_weights_whose_sums_would_overflow_are_refused():
+    with pytest.raises(ValueError, match="in row 1: a weight counts as so many equal rows"):
+        check_weights([1.0, 1e200, 2.0], 3)

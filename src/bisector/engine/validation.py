@@ -15,6 +15,8 @@ from .sources import Source, named_columns, refuse_collections, source
 
 Estimator = TypeVar("Estimator")
 
+LARGEST_WEIGHT = 1e100
+
 
 def check_training(
     estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, multi_output: bool = False
@@ -136,6 +138,12 @@ def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None
         )
     if not weight.any():
         raise ValueError("sample_weight is zero for every row, which leaves nothing to learn from.")
+    if weight.max() > LARGEST_WEIGHT:
+        row = int(weight.argmax())
+        raise ValueError(
+            f"sample_weight is {weight[row]:g} in row {row}: a weight counts as so many equal rows, and sums of "
+            f"such numbers overflow; divide all weights to stay below {LARGEST_WEIGHT:g}."
+        )
     return np.ascontiguousarray(weight)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from functools import cache
+from numbers import Integral
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -38,9 +39,9 @@ def threads_for(n_jobs: int | None) -> int:
     """
     if n_jobs is None:
         return 1 if _inside_joblib() else cores()
-    if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__"):
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral):
         raise TypeError(f"n_jobs must be an integer or None, not {n_jobs!r}.")
-    n_jobs = int(n_jobs.__index__())
+    n_jobs = int(n_jobs)
     if n_jobs == 0:
         raise ValueError("n_jobs=0 has no meaning: give a number of threads, -1 for all cores, or None.")
     return n_jobs if n_jobs > 0 else max(1, cores() + 1 + n_jobs)

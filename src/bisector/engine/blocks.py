@@ -27,6 +27,28 @@ class Block(NamedTuple):
     y: NDArray[Any] | None
     sample_weight: NDArray[np.float64] | None
 
+    @property
+    def dense(self) -> NDArray[Any]:
+        """X as an array, whatever it is held as."""
+        return self.X.toarray() if hasattr(self.X, "tocsr") else self.X
+
+    @property
+    def targets(self) -> NDArray[Any]:
+        """y as a matrix, with no column when there are no targets."""
+        return as_columns(self.y, self.X.shape[0])
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """The weights of the rows, which are one unless they were given."""
+        return np.ones(self.X.shape[0]) if self.sample_weight is None else self.sample_weight
+
+
+def as_columns(y: NDArray[Any] | None, n_rows: int) -> NDArray[Any]:
+    """Return targets as a matrix, with no column when there are none."""
+    if y is None:
+        return np.empty((n_rows, 0))
+    return y[:, None] if y.ndim == 1 else y
+
 
 def rows_per_block(n_features: int, itemsize: int) -> int:
     """Choose how many rows a block holds: a power of two, decided by the width of a row alone."""

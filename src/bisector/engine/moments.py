@@ -147,7 +147,7 @@ def block_sizes(block: Block) -> Sizes:
     """Make the sizes of one block."""
     X = abs(block.X).max(axis=0)
     X = X.toarray().ravel() if hasattr(X, "toarray") else X
-    return Sizes(X.astype(np.float64), np.abs(as_columns(block.y, block.X.shape[0])).max(axis=0))
+    return Sizes(X.astype(np.float64), np.abs(block.targets).max(axis=0))
 
 
 def moments(rows: Source, *, n_jobs: int | None = None) -> Moments:
@@ -193,9 +193,8 @@ def narrow_block_moments(block: Block, of_x: Coordinates, of_y: Coordinates) -> 
     """Make the moments of one block with few columns, by a compiled loop."""
     from .column_products import joint_products
 
-    n_rows, d = block.X.shape
-    weight = np.ones(n_rows) if block.sample_weight is None else block.sample_weight
-    Y = of_y.apply(as_columns(block.y, n_rows))
+    d, weight = block.X.shape[1], block.weights
+    Y = of_y.apply(block.targets)
     products = joint_products(block.X, Y, of_x.shift, of_x.scale, np.sqrt(weight))
     return Moments(
         of_x,
@@ -215,7 +214,7 @@ def block_moments(block: Block, of_x: Coordinates, of_y: Coordinates) -> Moments
     sparse = hasattr(block.X, "tocsr") and block.X.nnz < MOSTLY_ZERO * np.prod(block.X.shape)
     X: Any = of_x.apply_sparse(block.X) if sparse else of_x.apply(block.X)
     n_rows, weight = X.shape[0], float(X.shape[0])
-    Y = as_columns(block.y, n_rows)
+    Y = block.targets
     beside = np.empty((n_rows, 1 + Y.shape[1]))
     beside[:, 0], beside[:, 1:] = 1.0, of_y.apply(Y)
     # NaN and infinities are noticed in the sums, and products that overflow are made again in other units.
@@ -237,18 +236,11 @@ def _sparse_products(X: Any) -> Floats:
     return sparse_column_products(X)
 
 
-def as_columns(y: NDArray[Any] | None, n_rows: int) -> NDArray[Any]:
-    """Return targets as a matrix, with no column when there are none."""
-    if y is None:
-        return np.empty((n_rows, 0))
-    return y[:, None] if y.ndim == 1 else y
-
-
 def first_coordinates(rows: Source) -> tuple[Coordinates, Coordinates]:
     """Choose coordinates by looking at the first rows: of X shifted where it pays, of y always."""
     block = next(rows.blocks(range(1)))
     counts = slice(SAMPLE) if block.sample_weight is None else np.flatnonzero(block.sample_weight)[:SAMPLE]
-    Y, d = as_columns(block.y, block.X.shape[0])[counts], rows.n_features
+    Y, d = block.targets[counts], rows.n_features
     if hasattr(block.X, "tocsr"):
         return Coordinates.plain(d), coordinates(Y, must_shift=np.ones(Y.shape[1], dtype=bool))
     both = coordinates(

@@ -365,5 +365,5 @@ def block_interval(block: Block, inference: Inference, level: float, new: bool) 
 
 
 def _dense(block: Block) -> NDArray[np.float64]:
-    X = block.X.toarray() if hasattr(block.X, "tocsr") else block.X
+    X = block.dense
     return X.astype(np.float64, copy=False)

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from bisector.engine.blocks import Block
 from bisector.engine.map_reduce import map_blocks
-from bisector.engine.moments import as_columns
 from bisector.engine.show import Caution, Heading, Sheet, Table, number, p_value, stars
 from bisector.engine.sources import Source
 from bisector.measures.inference import Inference, UnivariateInference
@@ -41,7 +40,7 @@ def summarize(
 def block_residual_rows(block: Block, inference: Inference) -> NDArray[np.float64]:
     """Return y minus its prediction for one block's rows."""
     predicted = np.asarray(block.X @ inference.fit.coef) + inference.fit.intercept
-    return as_columns(block.y, block.X.shape[0]) - predicted
+    return block.targets - predicted
 
 
 def _residual_table(residuals: NDArray[np.float64]) -> Table:

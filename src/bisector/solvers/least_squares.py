@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bisector.engine.blocks import Block
+from bisector.engine.blocks import Block, as_columns
 from bisector.engine.map_reduce import map_reduce
 from bisector.engine.memory import budget, readable, require
-from bisector.engine.moments import Coordinates, Moments, as_columns, first_coordinates, moments
+from bisector.engine.moments import Coordinates, Moments, first_coordinates, moments
 from bisector.engine.sources import Source, SparseSource
 from bisector.engine.threads import one_blas_thread, threads_for
 from bisector.engine.validation import find_not_finite
@@ -212,7 +212,7 @@ def residual_squares(
 
 def block_residuals(block: Block, coef: Floats, intercept: Floats, unit: Floats) -> Squares:
     """Make the sums of squared residuals of one block, in units of y."""
-    left = (as_columns(block.y, block.X.shape[0]) - intercept - block.X @ coef) * unit
+    left = (block.targets - intercept - block.X @ coef) * unit
     if block.sample_weight is not None:
         left *= np.sqrt(block.sample_weight)[:, None]
     return Squares(np.einsum("ij,ij->j", left, left))

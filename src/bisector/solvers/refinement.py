@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from bisector.engine.blocks import Block
 from bisector.engine.map_reduce import map_reduce
-from bisector.engine.moments import as_columns
 from bisector.engine.progress import track
 from bisector.engine.sources import Source
 
@@ -103,10 +102,7 @@ def _exact(values: Floats) -> Pair:
 
 def block_sums(block: Block, coef: Pair, intercept: Pair, unit: Floats) -> ResidualSums:
     """Make the sums of residuals of one block."""
-    X = block.X.toarray() if hasattr(block.X, "tocsr") else block.X
-    Y = as_columns(block.y, len(X)) * unit
-    weight = np.ones(len(X)) if block.sample_weight is None else block.sample_weight
-    return residual_sums(X, Y, weight, coef, intercept)
+    return residual_sums(block.dense, block.targets * unit, block.weights, coef, intercept)
 
 
 def _relative_size(change: Floats, whole: Floats, columns: ColumnGeometry) -> float:
@@ -158,7 +154,6 @@ def refined_errors(
 
 def block_products(block: Block, unit: Floats) -> ResidualSums:
     """Make the products of the columns of one block with each other, as the sums of a fit that leaves them all."""
-    X = (block.X.toarray() if hasattr(block.X, "tocsr") else block.X) * unit
-    weight = np.ones(len(X)) if block.sample_weight is None else block.sample_weight
+    X = block.dense * unit
     slopes, offsets = np.zeros((2, X.shape[1], X.shape[1])), np.zeros((2, X.shape[1]))
-    return residual_sums(X, X, weight, (slopes[0], slopes[1]), (offsets[0], offsets[1]))
+    return residual_sums(X, X, block.weights, (slopes[0], slopes[1]), (offsets[0], offsets[1]))

@@ -28,7 +28,13 @@ _MODULE_OF = _names_in_stub()
 __all__ = ["__version__", *_MODULE_OF]
 
 
+# Rooms whose names are also used through them: `bisector.datasets.load("iris")`.
+_ROOMS = ("datasets", "distances", "exemplars", "kernels")
+
+
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return importlib.import_module(f"{__name__}.{name}")
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(_MODULE_OF[name]), name)

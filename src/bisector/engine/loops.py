@@ -17,15 +17,19 @@ lock, and is kept on disk (`bisector.engine.loop_cache` says under which conditi
 - With ``NUMBA_DISABLE_JIT=1`` in the environment a loop is the plain function, for debugging and coverage.
 """
 
+import inspect
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, TypeVar, overload
 from weakref import WeakSet
 
 import numba
+import numba.extending
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from bisector.engine.loop_cache import LoopCache
+from bisector.engine.values import LOWERED
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -149,3 +153,32 @@ def _dtype_for(dtype: np.dtype[Any]) -> np.dtype[Any]:
     if dtype.kind == "b":
         return _BOOL
     raise TypeError(f"a loop takes real numbers, not values of type {dtype}")
+
+
+def compile_methods(**signatures: Callable[..., Any]) -> None:
+    """Make methods of lowered classes callable in loops, by name.
+
+    Parameters
+    ----------
+    **signatures : function
+        For each method, any function with its arguments, ``self`` first. What runs in a loop is the method of the
+        lowered class itself (`bisector.engine.values.lowered`), in strict arithmetic even where the loop is fast:
+        compiled into whatever loop, one formula gives one number.
+    """
+    for name, signature in signatures.items():
+        _compile_method(name, signature)
+
+
+def _compile_method(name: str, signature: Callable[..., Any]) -> None:
+    def template(*arguments: Any) -> Any:
+        cls = arguments[0].instance_class
+        method = getattr(cls, name, None) if LOWERED.get(cls.__name__) is cls else None
+        return method and FunctionType(method.__code__, method.__globals__, name)
+
+    # Numba compares the template's arguments with those of what it returns, annotations included.
+    arguments = inspect.signature(signature).parameters.values()
+    template.__signature__ = inspect.Signature(list(arguments))  # type: ignore[attr-defined]
+    for kind in (numba.types.NamedTuple, numba.types.NamedUniTuple):
+        numba.extending.overload_method(
+            kind, name, jit_options={"fastmath": False, "error_model": "numpy", "nogil": True}
+        )(template)

@@ -6,6 +6,7 @@ cost as much as a fit. What a fit learns is gathered on a stand-in and stored to
 estimator is never half-fitted.
 """
 
+import math
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from .sources import Source, named_columns, refuse_collections, source
 
 Estimator = TypeVar("Estimator")
+Seed = int | np.random.Generator
 
 LARGEST_WEIGHT = 1e100
 
@@ -210,3 +212,34 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}.")
     return str(value)
+
+
+def check_count(name: str, value: Any, *, at_least: int = 1, at_most: int | None = None) -> int:
+    """Check a parameter that is a whole number within bounds."""
+    limits = f"at least {at_least}" + (f" and at most {at_most}" if at_most is not None else "")
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise TypeError(f"{name} must be a whole number {limits}, not {value!r}.")
+    if value < at_least or (at_most is not None and value > at_most):
+        raise ValueError(f"{name} must be a whole number {limits}, not {value!r}.")
+    return int(value)
+
+
+def check_finite(
+    name: str, value: Any, *, above: float | None = None, at_least: float | None = None
+) -> float:
+    """Check a parameter that is a finite number within bounds."""
+    number = check_number(name, value, above=above, at_least=at_least)
+    if math.isinf(number):
+        raise ValueError(f"{name} must be finite, not {value!r}.")
+    return number
+
+
+def check_seed(seed: Any) -> np.random.Generator:
+    """Return the generator that a seed stands for: the same for the same number, or the one given."""
+    if isinstance(seed, np.random.Generator):
+        return seed
+    whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
+    if not whole or seed < 0:
+        kind = ValueError if whole else TypeError
+        raise kind(f"seed must be a whole number at least 0, or a numpy.random.Generator, not {seed!r}.")
+    return np.random.default_rng(int(seed))

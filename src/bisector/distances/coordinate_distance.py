@@ -1,0 +1,168 @@
+"""Distances that are computed coordinate by coordinate, on rows of numbers.
+
+Such a distance gives a formula (`lower`, see `bisector.distances.terms`) and, where it has one, a transformation
+of the rows (`transform`) after which the formula holds: whitening for Mahalanobis, normalising for cosine.
+Everything else is here, once for all of them.
+"""
+
+import math
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bisector.distances.distance import Distance, Pairs, Rows
+from bisector.distances.numeric_rows import NumericRows, numeric_rows, numeric_vector
+
+# Inner rows of a tile stand column-wise in a scratch array that should stay in the second-level cache.
+_SCRATCH_BYTES = 2**18
+_FEWEST_INNER, _MOST_INNER = 64, 512
+# Sparse rows with up to so many columns are compared as dense tiles, longer ones along their nonzero entries.
+_DENSE_COLUMNS = 4096
+
+
+class CoordinateDistance(Distance):
+    """A distance with a formula for one pair of numbers, gathered over the coordinates."""
+
+    @abstractmethod
+    def lower(self, n_features: int) -> Any:
+        """Return the formula for rows of so many coordinates, as compiled loops see it."""
+
+    def transform(self, rows: NumericRows, like: NumericRows | None) -> NumericRows:
+        """Return the rows for which the formula holds; by default these."""
+        return rows
+
+    @property
+    def may_miss(self) -> bool:
+        """Whether rows may lack values."""
+        return False
+
+    def prepare(self, X: Any, like: Rows | None = None, name: str = "X") -> NumericRows:
+        rows = numeric_rows(X, like, name, missing=self.may_miss)
+        return self.transform(rows, like if isinstance(like, NumericRows) else None)
+
+    def between(self, outer: Rows, inner: Rows, *, flipped: bool = False) -> Pairs:
+        assert isinstance(outer, NumericRows)
+        assert isinstance(inner, NumericRows)
+        formula = self.lower(inner.values.shape[1])
+        if formula.sums_squares and not self.may_miss:
+            from bisector.distances import matrix_products
+
+            if matrix_products.pay(outer, inner):
+                return matrix_products.ProductPairs(formula, outer, inner)
+        return CoordinatePairs(formula, outer, inner, may_miss=self.may_miss)
+
+    def __call__(self, x: ArrayLike, y: ArrayLike) -> float:
+        right = numeric_vector(y, "y", missing=self.may_miss)
+        left = numeric_vector(x, "x", missing=self.may_miss)
+        if left.n_features != right.n_features:
+            raise ValueError(f"x has {left.n_features} coordinates, but y has {right.n_features}.")
+        right = self.transform(right, None)
+        left = self.transform(left, right)
+        row = range(1)
+        return distance_of_pair(
+            self.lower(left.values.shape[1]),
+            left.dense(row)[0].astype(np.float64),
+            right.dense(row)[0].astype(np.float64),
+            may_miss=self.may_miss,
+        )
+
+
+class CoordinatePairs(Pairs):
+    """Pairs of rows of numbers under a formula."""
+
+    def __init__(
+        self, formula: Any, outer: NumericRows, inner: NumericRows, *, may_miss: bool = False
+    ) -> None:
+        self.formula = formula
+        self.outer, self.inner = outer, inner
+        self.shape = (len(outer), len(inner))
+        self.dtype = np.result_type(outer.dtype, inner.dtype)
+        self._computed = np.result_type(outer.values.dtype, inner.values.dtype)
+        self.may_miss = may_miss
+        self._along_entries = outer.sparse and inner.sparse and inner.values.shape[1] > _DENSE_COLUMNS
+        fitting = _SCRATCH_BYTES // (8 * inner.values.shape[1])
+        self.tile_shape = (256, min(_MOST_INNER, max(_FEWEST_INNER, fitting // 64 * 64)))
+
+    def fill(self, outer: range, inner: range, out: NDArray[Any], row: int = 0, column: int = 0) -> None:
+        self._fill(outer, inner, False, out, row, column)
+
+    def write(self, outer: range, inner: range, out: NDArray[Any], row: int = 0, column: int = 0) -> None:
+        self._fill(outer, inner, True, out, row, column)
+
+    def finish(self, reduced: NDArray[np.float64]) -> NDArray[np.float64]:
+        from bisector.distances.tile_loops import finish_all
+        from bisector.engine.loops import given
+
+        finished = np.empty(reduced.shape)
+        finish_all(self.formula, given(reduced.reshape(-1), np.float64), finished.reshape(-1))
+        return finished
+
+    def reduce(self, distance: float) -> float:
+        return largest_reduced(self.formula, distance)
+
+    def _fill(
+        self, outer: range, inner: range, finished: bool, out: NDArray[Any], row: int, column: int
+    ) -> None:
+        from bisector.distances import tile_loops
+        from bisector.engine.loops import given
+
+        place = (finished, out, row, column, len(outer), len(inner))
+        if self._along_entries:
+            left, right = self.outer.values, self.inner.values
+            tile_loops.fill_sparse_tile(
+                self.formula, _entries(left), outer.start, _entries(right), inner.start, *place
+            )
+            return
+        fill = tile_loops.fill_present_tile if self.may_miss else tile_loops.fill_tile
+        left, left_from = self._dense(self.outer, outer)
+        right, right_from = self._dense(self.inner, inner)
+        fill(
+            self.formula,
+            given(left, self._computed),
+            left_from,
+            given(right, self._computed),
+            right_from,
+            *place,
+        )
+
+    def _dense(self, rows: NumericRows, numbers: range) -> tuple[NDArray[Any], int]:
+        """Return an array that holds consecutive rows, and the number of the first of them in it."""
+        # Rows of two dtypes are converted tile by tile, so that no large array is copied.
+        if rows.sparse or rows.values.dtype != self._computed:
+            return rows.dense(numbers), 0
+        return rows.values, numbers.start
+
+
+def _entries(rows: Any) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64]]:
+    from bisector.engine.loops import given
+
+    return given(rows.data, np.float64), given(rows.indices, np.int64), given(rows.indptr, np.int64)
+
+
+def largest_reduced(formula: Any, distance: float) -> float:
+    """Return the largest reduced distance that finishes at no more than `distance`, so that no rounding decides."""
+    if not 0 <= distance < math.inf:
+        return distance
+    reduced = formula.reduce(distance)
+    while formula.finish(reduced) > distance:
+        reduced = math.nextafter(reduced, -math.inf)
+    while reduced < math.inf and formula.finish(above := math.nextafter(reduced, math.inf)) <= distance:
+        reduced = above
+    return reduced
+
+
+def distance_of_pair(
+    formula: Any, x: NDArray[np.float64], y: NDArray[np.float64], *, may_miss: bool = False
+) -> float:
+    """Run a formula over one pair of rows in plain Python."""
+    total, present, weight = 0.0, 0.0, 0.0
+    for j, (a, b) in enumerate(zip(x.tolist(), y.tolist(), strict=True)):
+        weight += formula.weight(j)
+        if not (may_miss and (math.isnan(a) or math.isnan(b))):
+            present += formula.weight(j)
+            total = formula.gather(total, formula.term(a, b, formula.weight(j)))
+    if may_miss:
+        total = formula.rescale(total, weight, present)
+    return float(formula.finish(total))

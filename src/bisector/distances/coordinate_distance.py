@@ -79,7 +79,6 @@ class CoordinatePairs(Pairs):
         self.outer, self.inner = outer, inner
         self.shape = (len(outer), len(inner))
         self.dtype = np.result_type(outer.dtype, inner.dtype)
-        self._computed = np.result_type(outer.values.dtype, inner.values.dtype)
         self.may_miss = may_miss
         self._along_entries = outer.sparse and inner.sparse and inner.values.shape[1] > _DENSE_COLUMNS
         fitting = _SCRATCH_BYTES // (8 * inner.values.shape[1])
@@ -110,29 +109,20 @@ class CoordinatePairs(Pairs):
 
         place = (finished, out, row, column, len(outer), len(inner))
         if self._along_entries:
-            left, right = self.outer.values, self.inner.values
-            tile_loops.fill_sparse_tile(
-                self.formula, _entries(left), outer.start, _entries(right), inner.start, *place
-            )
+            left, right = _entries(self.outer.values), _entries(self.inner.values)
+            tile_loops.fill_sparse_tile(self.formula, left, outer.start, right, inner.start, *place)
             return
         fill = tile_loops.fill_present_tile if self.may_miss else tile_loops.fill_tile
-        left, left_from = self._dense(self.outer, outer)
-        right, right_from = self._dense(self.inner, inner)
-        fill(
-            self.formula,
-            given(left, self._computed),
-            left_from,
-            given(right, self._computed),
-            right_from,
-            *place,
-        )
+        rows, first = _doubles(self.outer, outer)
+        others, other_first = _doubles(self.inner, inner)
+        fill(self.formula, given(rows), first, given(others), other_first, *place)
 
-    def _dense(self, rows: NumericRows, numbers: range) -> tuple[NDArray[Any], int]:
-        """Return an array that holds consecutive rows, and the number of the first of them in it."""
-        # Rows of two dtypes are converted tile by tile, so that no large array is copied.
-        if rows.sparse or rows.values.dtype != self._computed:
-            return rows.dense(numbers), 0
-        return rows.values, numbers.start
+
+def _doubles(rows: NumericRows, numbers: range) -> tuple[NDArray[np.float64], int]:
+    """Return a float64 array that holds consecutive rows, and the number of the first of them in it."""
+    if rows.sparse or rows.values.dtype != np.float64:
+        return rows.dense(numbers).astype(np.float64, copy=False), 0
+    return rows.values, numbers.start
 
 
 def _entries(rows: Any) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64]]:

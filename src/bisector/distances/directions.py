@@ -74,7 +74,7 @@ class Haversine(CoordinateDistance):
 
     >>> from bisector.distances import Haversine
     >>> round(Haversine(radius=6371.0088, degrees=True)([51.4545, -2.5879], [52.3676, 4.9041]))
-    521
+    524
     """
 
     radius: float = 1.0

@@ -7,7 +7,7 @@ tiles as they are made, so that no model needs all distances at once.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -27,6 +27,10 @@ class Rows(ABC):
     @abstractmethod
     def take(self, numbers: NDArray[np.int64]) -> "Rows":
         """Return the rows with these numbers, in this order."""
+
+    def joined(self, others: "Sequence[Rows]") -> "Rows":
+        """Return these rows followed by others that were prepared to be compared with them."""
+        raise NotImplementedError(f"{type(self).__name__} cannot be joined")
 
 
 class Pairs(ABC):
@@ -51,11 +55,11 @@ class Pairs(ABC):
 
     @abstractmethod
     def fill(self, outer: range, inner: range, out: NDArray[Any], row: int = 0, column: int = 0) -> None:
-        """Write reduced distances into `out`, the first of them at (row, column)."""
+        """Write reduced distances into a C-contiguous float64 array, the first of them at (row, column)."""
 
     @abstractmethod
     def write(self, outer: range, inner: range, out: NDArray[Any], row: int = 0, column: int = 0) -> None:
-        """Write distances into `out`, the first of them at (row, column).
+        """Write distances into a C-contiguous float64 array, the first of them at (row, column).
 
         They may be computed in another way than `fill` does, and then differ from it by rounding.
         """

@@ -9,7 +9,8 @@ and then the panels.
 Products only fill in values. Whatever decides which row is nearer uses the formula itself (`fill`).
 """
 
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,42 +47,50 @@ class ProductPairs(CoordinatePairs):
         # An error of 2·TOLERANCE in the square is one of TOLERANCE in the distance; halved once more for formulas
         # that keep the square.
         self._closest = (chain + 6) * np.finfo(np.float64).eps / TOLERANCE * 2
-        self._right = _centred(inner, None)
-        self._left = self._right if outer is inner else _centred(outer, self._right[2])
+
+    @cached_property
+    def _right(self) -> "Centred":
+        return _centred(self.inner, None)
+
+    @cached_property
+    def _left(self) -> "Centred":
+        return self._right if self.outer is self.inner else _centred(self.outer, self._right.centre)
 
     def write(self, outer: range, inner: range, out: NDArray[Any], row: int = 0, column: int = 0) -> None:
         from bisector.distances.product_loops import finish_products, repair_close
         from bisector.engine.loops import given
 
-        left, left_squares, _ = self._left
-        right, right_squares, _ = self._right
-        part, other = left[outer.start : outer.stop], right[inner.start : inner.stop]
+        left, right = self._left, self._right
+        part, other = left.values[outer.start : outer.stop], right.values[inner.start : inner.stop]
         products = (part @ other.T).toarray() if self.outer.sparse else part @ other.T
-        place = (
-            given(products),
-            given(left_squares[outer.start : outer.stop]),
-            given(right_squares[inner.start : inner.stop]),
-            self._closest,
-            out,
-            row,
-            column,
+        lengths = given(left.squares[outer.start : outer.stop])
+        others = given(right.squares[inner.start : inner.stop])
+        n_close = finish_products(
+            self.formula, given(products), lengths, others, self._closest, out, row, column
         )
-        n_close = finish_products(self.formula, *place)
         if n_close > _MOST_AGAIN * products.size:
             super().write(outer, inner, out, row, column)
         elif n_close:
             rows = given(self.outer.dense(outer), np.float64), given(self.inner.dense(inner), np.float64)
-            repair_close(self.formula, *rows, *place)
+            repair_close(
+                self.formula, *rows, given(products), lengths, others, self._closest, out, row, column
+            )
 
 
-def _centred(
-    rows: NumericRows, centre: NDArray[np.float64] | None
-) -> tuple[Any, NDArray[np.float64], NDArray[np.float64] | None]:
-    """Return rows about a centre (by default their mean), the squares of their lengths, and the centre."""
-    if rows.sparse:  # centring would fill them
+class Centred(NamedTuple):
+    """Rows about a centre, and the squares of their lengths."""
+
+    values: Any
+    squares: NDArray[np.float64]
+    centre: NDArray[np.float64] | None
+
+
+def _centred(rows: NumericRows, centre: NDArray[np.float64] | None) -> Centred:
+    """Move rows so that a centre, by default their mean, is the origin; sparse rows stay, as it would fill them."""
+    if rows.sparse:
         values = rows.values.astype(np.float64)
-        return values, np.asarray(values.multiply(values).sum(axis=1)).ravel(), None
+        return Centred(values, np.asarray(values.multiply(values).sum(axis=1)).ravel(), None)
     if centre is None:
         centre = rows.values.mean(axis=0, dtype=np.float64) if len(rows) else np.zeros(rows.values.shape[1])
     values = rows.values - centre
-    return values, np.einsum("ij,ij->i", values, values), centre
+    return Centred(values, np.einsum("ij,ij->i", values, values), centre)

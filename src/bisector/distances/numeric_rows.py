@@ -1,7 +1,7 @@
 """Rows of numbers: checked once, dense or sparse, as float32 or float64."""
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -41,6 +41,15 @@ class NumericRows(Rows):
 
     def take(self, numbers: NDArray[np.int64]) -> "NumericRows":
         return replace(self, values=self.values[numbers])
+
+    def joined(self, others: Sequence[Rows]) -> "NumericRows":
+        parts = [self.values, *(rows.values for rows in others if isinstance(rows, NumericRows))]
+        dtype = np.result_type(*(part.dtype for part in parts))
+        if self.sparse:
+            import scipy.sparse
+
+            return replace(self, values=scipy.sparse.vstack(parts, format="csr", dtype=dtype))
+        return replace(self, values=np.concatenate(parts, dtype=dtype))
 
     @property
     def sparse(self) -> bool:

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from bisector.distances import tile_loops  # noqa: F401  which makes formulas known to loops
 from bisector.engine.loops import loop
 
@@ -21,7 +19,7 @@ def finish_products(
         for b in range(n_columns):
             size = square + right_squares[b]
             reduced = size - 2.0 * products[i, b]
-            n_close += np.int64(reduced <= closest * size)
+            n_close += 1 if reduced <= closest * size else 0
             out[row + i, column + b] = formula.finish(reduced if reduced > 0.0 else 0.0)
     return n_close
 
@@ -41,3 +39,16 @@ def repair_close(
                 for j in range(left.shape[1]):
                     total = formula.gather(total, formula.term(left[i, j], right[b, j], formula.weight(j)))
                 out[row + i, column + b] = formula.finish(total)
+
+
+def warm() -> None:
+    """Compile the loops of this module, for the formulas that sum squares."""
+    import numpy as np
+
+    from bisector.distances.terms import ArcOfChord, KeptSquares, SquaredTerms
+    from bisector.engine.loops import given
+
+    one, row = given(np.ones(1)), given(np.ones((1, 1)))
+    for formula in (SquaredTerms(), KeptSquares(1.0), ArcOfChord(1.0)):
+        finish_products(formula, row, one, one, 1.0, np.empty((1, 1)), 0, 0)
+        repair_close(formula, row, row, row, one, one, 1.0, np.empty((1, 1)), 0, 0)

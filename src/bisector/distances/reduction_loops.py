@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bisector.engine.loops import loop
+from bisector.engine.loops import given, loop
 
 
 @loop
@@ -62,3 +62,12 @@ def count_within(tile: Any, n_rows: int, bounds: Any, counts: Any) -> None:
     for i in range(n_rows):
         for b in range(len(counts)):
             counts[b] += np.int64(tile[i, b] <= bounds[b])
+
+
+def warm() -> None:
+    """Compile the loops of this module."""
+    tile, one = np.ones((1, 1)), np.ones(1)
+    keep_nearest(tile, 1, 0, np.ones(1), np.zeros(1, np.int64))
+    keep_k_nearest(tile, 1, 0, np.ones((1, 1)), np.zeros((1, 1), np.int64))
+    add_weighted(tile, 1, 0, given(one), np.zeros(1))
+    count_within(tile, 1, given(one), np.zeros(1, np.int64))

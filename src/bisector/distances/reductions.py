@@ -47,7 +47,12 @@ def all_distances(
 
     def write(tile: tuple[range, range]) -> None:
         outer, inner = tile
-        pairs.write(outer, inner, filled, outer.start, inner.start)
+        if filled.dtype == np.float64:
+            pairs.write(outer, inner, filled, outer.start, inner.start)
+        else:  # tiles are float64: one compilation a formula, not one a dtype
+            distances = np.empty((len(outer), len(inner)))
+            pairs.write(outer, inner, distances)
+            filled[outer.start : outer.stop, inner.start : inner.stop] = distances
         if mirrored and outer.start != inner.start:
             from bisector.distances.tile_loops import mirror_tile
 

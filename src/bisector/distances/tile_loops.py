@@ -184,3 +184,24 @@ def map_rows(rows: Any, matrix: Any, image: Any) -> None:
             x = rows[i, j]
             for c in range(n_columns):
                 image[i, c] += x * matrix[j, c]
+
+
+def warm() -> None:
+    """Compile the loops of this module for every formula; that of missing values and sparse rows for a few."""
+    from bisector.distances import terms
+    from bisector.engine.loops import given
+
+    row, place = given(np.ones((1, 1))), (False, np.empty((1, 1)), 0, 0, 1, 1)
+    entries = given(np.ones(1)), given(np.zeros(1, np.int64)), given(np.array([0, 1]))
+    common = (terms.AbsoluteTerms(), terms.SquaredTerms(), terms.LargestTerm(), terms.KeptSquares(1.0))
+    rare = (terms.PowerTerms(2.5), terms.RootTerms(), terms.ThreeHalvesTerms(), terms.CubedTerms())
+    more = (terms.FourthPowers(), terms.DifferingTerms(1.0), terms.ArcOfChord(1.0))
+    for formula in (*common, *rare, *more):
+        fill_tile(formula, row, 0, row, 0, *place)
+        finish_all(formula, given(np.ones(1)), np.empty(1))
+    for formula in common:
+        fill_present_tile(formula, row, 0, row, 0, *place)
+        fill_sparse_tile(formula, entries, 0, entries, 0, *place)
+    for dtype in (np.float32, np.float64):
+        mirror_tile(np.ones((1, 1), dtype), 0, 0, 1, 1)
+    map_rows(row, row, np.zeros((1, 1)))

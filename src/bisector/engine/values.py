@@ -59,9 +59,11 @@ def lowered(**methods: Any) -> Callable[[Class], Class]:
 @dataclass_transform(frozen_default=True, eq_default=False)
 def value(cls: Class) -> Class:
     """Make a subclass of `Value` the frozen dataclass that its annotations describe."""
-    return dataclasses.dataclass(frozen=True, eq=False, repr=False)(cls)
+    made: Any = dataclasses.dataclass(frozen=True, eq=False, repr=False)(cls)
+    return made
 
 
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Value:
     """Base of frozen dataclasses that compare by type and content.
 
@@ -81,7 +83,7 @@ class Value:
     @classmethod
     def parameters(cls) -> list[str]:
         """Name the parameters."""
-        return [field.name for field in dataclasses.fields(cls) if field.init]  # type: ignore[arg-type]
+        return [field.name for field in dataclasses.fields(cls) if field.init]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; with `deep`, those of values among them as ``name__parameter``."""
@@ -102,7 +104,7 @@ class Value:
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
             return NotImplemented
-        mine, theirs = self.get_params(deep=False), other.get_params(deep=False)  # type: ignore[attr-defined]
+        mine, theirs = self.get_params(deep=False), other.get_params(deep=False)
         return all(_same(mine[name], theirs[name]) for name in mine)
 
     def __hash__(self) -> int:

@@ -1,0 +1,1 @@
+"""Who is near: exact search under any distance."""

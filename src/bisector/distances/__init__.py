@@ -5,6 +5,7 @@ from bisector.distances.distance import Distance
 from bisector.distances.elliptical import Elliptical, Mahalanobis
 from bisector.distances.minkowski import Chebyshev, Euclidean, Hamming, Manhattan, Minkowski
 from bisector.distances.names import resolve
+from bisector.distances.precomputed import Precomputed
 
 __all__ = [
     "Chebyshev",
@@ -17,5 +18,6 @@ __all__ = [
     "Mahalanobis",
     "Manhattan",
     "Minkowski",
+    "Precomputed",
     "resolve",
 ]

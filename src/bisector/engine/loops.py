@@ -178,7 +178,10 @@ def _compile_method(name: str, signature: Callable[..., Any]) -> None:
     # Numba compares the template's arguments with those of what it returns, annotations included.
     arguments = inspect.signature(signature).parameters.values()
     template.__signature__ = inspect.Signature(list(arguments))  # type: ignore[attr-defined]
-    for kind in (numba.types.NamedTuple, numba.types.NamedUniTuple):
-        numba.extending.overload_method(
-            kind, name, jit_options={"fastmath": False, "error_model": "numpy", "nogil": True}
-        )(template)
+    # On the base of all NamedTuple types, where Numba looks for fields first: another package's tuple with a field of
+    # this name keeps it.
+    numba.extending.overload_method(
+        numba.types.BaseNamedTuple,
+        name,
+        jit_options={"fastmath": False, "error_model": "numpy", "nogil": True},
+    )(template)

@@ -13,6 +13,7 @@ them callable in loops.
 """
 
 import dataclasses
+import math
 from collections.abc import Callable
 from typing import Any, TypeVar, dataclass_transform
 
@@ -37,7 +38,8 @@ def lowered(**methods: Any) -> Callable[[Class], Class]:
     Parameters
     ----------
     **methods : function
-        Methods and constants that the class shares with others, since NamedTuple classes cannot inherit.
+        Methods and constants that the class shares with others, since NamedTuple classes cannot inherit. What the
+        class defines itself goes before.
     """
 
     def mark(cls: Class) -> Class:
@@ -49,7 +51,8 @@ def lowered(**methods: Any) -> Callable[[Class], Class]:
                 f"{cls.__module__} and {known.__module__} both lower a class called {cls.__name__}."
             )
         for name, method in methods.items():
-            setattr(cls, name, method)
+            if name not in vars(cls):
+                setattr(cls, name, method)
         LOWERED[cls.__name__] = cls
         return cls
 
@@ -142,17 +145,18 @@ class HoldsValues:
 
     def set_params(self, **params: Any) -> Any:
         """Set parameters; ``metric__p=3`` gives the estimator a new metric, and leaves the old one alone."""
-        own = self.get_params(deep=False)  # type: ignore[attr-defined]
-        of_values: dict[str, Any] = {}
-        rest: dict[str, Any] = {}
-        for key, value in params.items():
+        current = self.get_params(deep=False)  # type: ignore[attr-defined]
+        current |= {name: value for name, value in params.items() if name in current}
+        parts: dict[str, Any] = {}
+        for key in list(params):
             name, nested, _ = key.partition("__")
-            is_nested = nested and isinstance(params.get(name, own.get(name)), Value)
-            (of_values if is_nested else rest)[key] = value
-        super().set_params(**rest)  # type: ignore[misc]
-        if of_values:
-            new = replaced(type(self).__name__, self.get_params(deep=False), of_values)  # type: ignore[attr-defined]
-            super().set_params(**{key.partition("__")[0]: new[key.partition("__")[0]] for key in of_values})  # type: ignore[misc]
+            holder = current.get(name)
+            # An estimator among the parameters is changed in place, as scikit-learn does it.
+            in_place = hasattr(holder, "set_params") and not isinstance(holder, Value)
+            if nested and not in_place:
+                parts[key] = params.pop(key)
+        new = replaced(type(self).__name__, current, parts)
+        super().set_params(**params | {name: new[name] for name in (key.partition("__")[0] for key in parts)})  # type: ignore[misc]
         return self
 
 
@@ -203,4 +207,6 @@ def _written(value: Any) -> str:
         if value.size <= _PRINTED:
             return repr(value.tolist())
         return f"<array of {' × '.join(map(str, value.shape))} numbers>"
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"float('{value}')"
     return getattr(value, "__qualname__", None) or repr(value)

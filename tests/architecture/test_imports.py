@@ -19,7 +19,13 @@ FILES = sorted(ROOT.rglob("*.py"))
 MODULES = {path: ".".join(path.relative_to(ROOT.parent).with_suffix("").parts) for path in FILES}
 
 # The modules that may speak to Numba; loops themselves only use the decorator of `engine.loops`.
-NEAR_NUMBA = {"engine/loops.py", "engine/loop_cache.py", "engine/intrinsics.py"}
+NEAR_NUMBA = {
+    "engine/loops.py",
+    "engine/loop_cache.py",
+    "engine/intrinsics.py",
+    "engine/user_functions.py",
+    "engine/bits.py",
+}
 
 
 def place(path):

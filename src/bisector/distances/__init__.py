@@ -1,23 +1,37 @@
 """How far apart two rows are: distances as values, and the axioms they keep."""
 
+from bisector.distances.boards import Bing, Bishop, King, Knight, KRook, Pawn, Queen, Rook
+from bisector.distances.compiled import Compiled
 from bisector.distances.directions import Cosine, Haversine
 from bisector.distances.distance import Distance
 from bisector.distances.elliptical import Elliptical, Mahalanobis
 from bisector.distances.minkowski import Chebyshev, Euclidean, Hamming, Manhattan, Minkowski
+from bisector.distances.mixed import Column, Gower
 from bisector.distances.names import resolve
 from bisector.distances.precomputed import Precomputed
 
 __all__ = [
+    "Bing",
+    "Bishop",
     "Chebyshev",
+    "Column",
+    "Compiled",
     "Cosine",
     "Distance",
     "Elliptical",
     "Euclidean",
+    "Gower",
     "Hamming",
     "Haversine",
+    "KRook",
+    "King",
+    "Knight",
     "Mahalanobis",
     "Manhattan",
     "Minkowski",
+    "Pawn",
     "Precomputed",
+    "Queen",
+    "Rook",
     "resolve",
 ]

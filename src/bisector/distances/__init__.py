@@ -9,29 +9,53 @@ from bisector.distances.minkowski import Chebyshev, Euclidean, Hamming, Manhatta
 from bisector.distances.mixed import Column, Gower
 from bisector.distances.names import resolve
 from bisector.distances.precomputed import Precomputed
+from bisector.distances.sets import Jaccard
+from bisector.distances.strings import (
+    LCS,
+    OSA,
+    DamerauLevenshtein,
+    Indel,
+    Jaro,
+    JaroWinkler,
+    Levenshtein,
+    Postfix,
+    Prefix,
+    StringHamming,
+)
 
 __all__ = [
+    "LCS",
+    "OSA",
     "Bing",
     "Bishop",
     "Chebyshev",
     "Column",
     "Compiled",
     "Cosine",
+    "DamerauLevenshtein",
     "Distance",
     "Elliptical",
     "Euclidean",
     "Gower",
     "Hamming",
     "Haversine",
+    "Indel",
+    "Jaccard",
+    "Jaro",
+    "JaroWinkler",
     "KRook",
     "King",
     "Knight",
+    "Levenshtein",
     "Mahalanobis",
     "Manhattan",
     "Minkowski",
     "Pawn",
+    "Postfix",
     "Precomputed",
+    "Prefix",
     "Queen",
     "Rook",
+    "StringHamming",
     "resolve",
 ]

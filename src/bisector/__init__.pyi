@@ -39,7 +39,9 @@ from .engine.settings import config as config
 from .linear import LinearRegression as LinearRegression
 from .neighbors import (
     KNeighborsClassifier as KNeighborsClassifier,
+    KNeighborsClassifierCV as KNeighborsClassifierCV,
     KNeighborsRegressor as KNeighborsRegressor,
+    KNeighborsRegressorCV as KNeighborsRegressorCV,
     NearestExemplarClassifier as NearestExemplarClassifier,
     NearestNeighbors as NearestNeighbors,
     RadiusNeighborsClassifier as RadiusNeighborsClassifier,

@@ -33,7 +33,7 @@ def check_training(
         Holds the parameters and what the input told (``n_features_in_``, ``feature_names_in_``); `store`
         copies it to the estimator at the end of the fit.
     """
-    stand_in = _blank(estimator)
+    stand_in = blank(estimator)
     rows = _rows(stand_in, X, y, reset=True)
     name = type(estimator).__name__
     if rows.y is not None:
@@ -64,7 +64,8 @@ def _is_learned(name: str) -> bool:
     return name.endswith("_") and not name.startswith("_")
 
 
-def _blank(estimator: Any) -> Any:
+def blank(estimator: Any) -> Any:
+    """Make a stand-in with the estimator's parameters, on which a fit notes what it learns until it is done."""
     stand_in = object.__new__(type(estimator))
     vars(stand_in).update({name: value for name, value in vars(estimator).items() if not _is_learned(name)})
     return stand_in

@@ -126,10 +126,13 @@ class Index(ABC):
         As learned from the rows.
     stats : Stats
         What the queries so far have cost.
+    reason : str
+        Why this kind of index was chosen.
     """
 
     distance: Distance
     stats: Stats
+    reason: str = "as asked for"
 
     def __init__(self, X: Any, metric: Any = "euclidean") -> None:
         self.distance = resolve(metric).learned(X)
@@ -157,6 +160,24 @@ class Index(ABC):
     def __len__(self) -> int:
         return sum(part.n_alive for part in self._parts)
 
+    @property
+    def ids(self) -> Integers:
+        """The numbers of the rows that are in the index, in ascending order."""
+        return np.concatenate([part.ids[part.alive] for part in self._parts])
+
+    @property
+    def rows(self) -> Rows:
+        """The rows that are in the index, prepared, in the order of their numbers."""
+        kept = [
+            part.structure.rows if part.mask is None else part.structure.rows.take(np.flatnonzero(part.alive))
+            for part in self._parts
+        ]
+        return kept[0].joined(kept[1:]) if len(kept) > 1 else kept[0]
+
+    def prepare(self, X: Any) -> Rows:
+        """Check rows and bring them into the form in which they can be searched for."""
+        return self.distance.prepare(X, like=self._like)
+
     def query(self, X: Any, k: int = 1, *, return_distance: bool = True, n_jobs: int | None = None) -> Any:
         """Find the k nearest rows of every row of X.
 
@@ -175,13 +196,12 @@ class Index(ABC):
         numbers : ndarray of shape (rows of X, k)
             Of the rows, as the index counts them; among equally near rows, the smaller comes first.
         """
-        queries = self.distance.prepare(X, like=self._like)
-        return self.query_prepared(queries, k, return_distance=return_distance, n_jobs=n_jobs)
+        return self.query_prepared(self.prepare(X), k, return_distance=return_distance, n_jobs=n_jobs)
 
     def query_prepared(
         self, queries: Rows, k: int = 1, *, return_distance: bool = True, n_jobs: int | None = None
     ) -> Any:
-        """Do as `query` does for rows that this index's distance has prepared."""
+        """Do as `query` does for rows that `prepare` returned."""
         k = check_count("k", k)
         if k > len(self):
             raise ValueError(f"k is {k}, but the index holds only {len(self)} rows: k must not exceed that.")
@@ -222,9 +242,22 @@ class Index(ABC):
         scipy.sparse.csr_array of shape (rows of X, rows ever in the index), or ndarray of int
             The distances, one row a query; rows at distance zero are stored too. Or the counts.
         """
+        return self.query_radius_prepared(
+            self.prepare(X), radius, sort=sort, count_only=count_only, n_jobs=n_jobs
+        )
+
+    def query_radius_prepared(
+        self,
+        queries: Rows,
+        radius: ArrayLike,
+        *,
+        sort: bool = False,
+        count_only: bool = False,
+        n_jobs: int | None = None,
+    ) -> Any:
+        """Do as `query_radius` does for rows that `prepare` returned."""
         from scipy.sparse import csr_array
 
-        queries = self.distance.prepare(X, like=self._like)
         bounds = self._bounds(queries, radius)
         self._count_queries(len(queries))
         if check_flag("count_only", count_only):
@@ -250,7 +283,7 @@ class Index(ABC):
 
     def add(self, X: Any) -> Integers:
         """Add rows; return their numbers."""
-        rows = self.distance.prepare(X, like=self._like)
+        rows = self.prepare(X)
         ids = np.arange(self._n_seen, self._n_seen + len(rows))
         if not len(rows):
             return ids

@@ -33,10 +33,22 @@ from .distances import (
     Queen as Queen,
     Rook as Rook,
     StringHamming as StringHamming,
+    check_axioms as check_axioms,
+    unit_ball as unit_ball,
 )
 from .engine.progress import progress as progress
 from .engine.settings import config as config
+from .exemplars import (
+    coordinate_median as coordinate_median,
+    farthest_first as farthest_first,
+    geometric_median as geometric_median,
+    medoid as medoid,
+    scatter_decomposition as scatter_decomposition,
+    scatter_matrix as scatter_matrix,
+)
 from .linear import LinearRegression as LinearRegression
+from .measures.error_bounds import asymptotic_error as asymptotic_error
+from .measures.profile import distance_profile as distance_profile
 from .neighbors import (
     KNeighborsClassifier as KNeighborsClassifier,
     KNeighborsClassifierCV as KNeighborsClassifierCV,
@@ -46,6 +58,7 @@ from .neighbors import (
     NearestNeighbors as NearestNeighbors,
     RadiusNeighborsClassifier as RadiusNeighborsClassifier,
     RadiusNeighborsRegressor as RadiusNeighborsRegressor,
+    learning_curve as learning_curve,
 )
 
 __version__: str

@@ -1,5 +1,6 @@
 """How far apart two rows are: distances as values, and the axioms they keep."""
 
+from bisector.distances.axioms import AxiomCheck, check_axioms
 from bisector.distances.boards import Bing, Bishop, King, Knight, KRook, Pawn, Queen, Rook
 from bisector.distances.compiled import Compiled
 from bisector.distances.directions import Cosine, Haversine
@@ -22,10 +23,12 @@ from bisector.distances.strings import (
     Prefix,
     StringHamming,
 )
+from bisector.distances.unit_balls import unit_ball
 
 __all__ = [
     "LCS",
     "OSA",
+    "AxiomCheck",
     "Bing",
     "Bishop",
     "Chebyshev",
@@ -57,5 +60,7 @@ __all__ = [
     "Queen",
     "Rook",
     "StringHamming",
+    "check_axioms",
     "resolve",
+    "unit_ball",
 ]

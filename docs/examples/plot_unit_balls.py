@@ -1,0 +1,108 @@
+"""
+What a distance looks like
+==========================
+
+The points at distance 1 from the origin show what a distance thinks of the plane: how far one gets in each
+direction. The first picture follows Figure 8.3 of Flach, *Machine Learning* (2012), the last one its Figures 8.1
+and 8.2.
+"""
+
+# %%
+# Minkowski distances
+# -------------------
+# Along the axes all agree; off them, our reach grows with p. Below p = 1 the ball is a star: the straight way from
+# one tip to the next leaves it, so a detour through the origin is shorter, and the triangle inequality fails.
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from bisector import (
+    Bing,
+    Bishop,
+    Elliptical,
+    Euclidean,
+    King,
+    Knight,
+    KRook,
+    Mahalanobis,
+    Minkowski,
+    Rook,
+    unit_ball,
+)
+
+ORDERS = [0.8, 1, 1.5, 2, 4, 8, np.inf]
+NAMES = {1: " (Manhattan)", 2: " (Euclidean)", np.inf: " (Chebyshev)"}
+colours = plt.get_cmap("viridis")(np.linspace(0, 0.9, len(ORDERS)))
+
+fig, ax = plt.subplots(figsize=(6.4, 5), layout="constrained")
+for p, colour in zip(ORDERS, colours, strict=True):
+    x, y = unit_ball(Minkowski(p)).T
+    label = f"p = {'∞' if np.isinf(p) else p}{NAMES.get(p, '')}"
+    ax.plot(x, y, color=colour, lw=2.5 if p in NAMES else 1.3, label=label)
+ax.set(aspect="equal", title="Points at distance 1, for Minkowski distances")
+fig.legend(frameon=False, loc="outside right center")
+ax.spines[["top", "right"]].set_visible(False)
+plt.show()
+
+# %%
+# Ellipses
+# --------
+# A matrix M stretches and turns the circle: xᵀMx = ¼ for M = RᵀS²R is an ellipse at 45°, twice as long as wide.
+# `Mahalanobis` takes its matrix from the data, and so follows their shape: a step along the cloud counts less than
+# one across it.
+
+turn = np.array([[1, 1], [-1, 1]]) / np.sqrt(2)
+squeeze = np.diag([0.5, 1])
+M = turn.T @ squeeze**2 @ turn
+
+rng = np.random.default_rng(0)
+cloud = rng.standard_normal((300, 2)) @ np.array([[1.6, 0.9], [0.0, 0.5]])
+learned = Mahalanobis().learned(cloud)
+
+fig, (left, right) = plt.subplots(1, 2, figsize=(8, 4), layout="constrained")
+for distance, colour, label in [
+    (Elliptical(M), "#d55e00", "M = RᵀS²R"),
+    (Elliptical(squeeze**2), "#0072b2", "M = S²"),
+    (Euclidean(), "#6b6b6b", "M = I"),
+]:
+    x, y = unit_ball(distance, radius=0.5).T
+    left.plot(x, y, color=colour, lw=2, label=label)
+left.set(aspect="equal", title="Points with xᵀMx = ¼")
+left.legend(frameon=False)
+right.scatter(*cloud.T, s=8, color="#9a9a9a")
+for radius in (1, 2):
+    x, y = unit_ball(learned, radius=radius, center=cloud.mean(axis=0)).T
+    right.plot(
+        x, y, color="#d55e00", lw=2, label="Mahalanobis" if radius == 1 else None
+    )
+    x, y = unit_ball(Euclidean(), radius=radius, center=cloud.mean(axis=0)).T
+    right.plot(
+        x, y, color="#6b6b6b", lw=1, ls="--", label="Euclidean" if radius == 1 else None
+    )
+right.set(aspect="equal", title="At distance 1 and 2 from the middle")
+right.legend(frameon=False, loc="upper left")
+for ax in (left, right):
+    ax.spines[["top", "right"]].set_visible(False)
+plt.show()
+
+# %%
+# On a chessboard
+# ---------------
+# A piece measures distance in moves. The King's is Chebyshev distance, the KRook's Manhattan distance, the Rook's
+# counts the coordinates that differ; a Bishop never reaches half of the board, and a Knight needs three moves to
+# the next square.
+
+pieces = [King(), Rook(), KRook(), Bishop(), Bing(), Knight()]
+home = (3, 3)
+
+fig, axes = plt.subplots(2, 3, figsize=(8, 5.6), layout="constrained")
+for ax, piece in zip(axes.flat, pieces, strict=True):
+    moves = piece.distances_from(home)
+    shown = np.where(np.isfinite(moves), moves, np.nan)
+    ax.imshow(shown, cmap="viridis_r", vmin=0, vmax=8, origin="lower")
+    for (rank, file), value in np.ndenumerate(moves):
+        text = "" if np.isinf(value) else f"{value:.0f}"
+        tone = "white" if value >= 4 else "black"
+        ax.text(file, rank, text, ha="center", va="center", fontsize=8, color=tone)
+    ax.set(title=type(piece).__name__, xticks=[], yticks=[])
+plt.show()

@@ -7,6 +7,8 @@ Everything else is here, once for all of them.
 
 import math
 from abc import abstractmethod
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,13 +19,17 @@ from bisector.distances.numeric_rows import NumericRows, numeric_rows, numeric_v
 
 # Inner rows of a tile stand column-wise in a scratch array that should stay in the second-level cache.
 _SCRATCH_BYTES = 2**18
-_FEWEST_INNER, _MOST_INNER = 64, 512
+_FEWEST_INNER, _MOST_INNER, _MOST_OUTER = 64, 512, 256
+# Where rows are so long that a tile would exceed this size, it has fewer of them.
+_MOST_BYTES = 2**26
 # Sparse rows with up to so many columns are compared as dense tiles, longer ones along their nonzero entries.
 _DENSE_COLUMNS = 4096
 
 
 class CoordinateDistance(Distance):
     """A distance with a formula for one pair of numbers, gathered over the coordinates."""
+
+    numeric = True
 
     @abstractmethod
     def lower(self, n_features: int) -> Any:
@@ -32,6 +38,12 @@ class CoordinateDistance(Distance):
     def transform(self, rows: NumericRows, like: NumericRows | None) -> NumericRows:
         """Return the rows for which the formula holds; by default these."""
         return rows
+
+    def again(self, formula: Any) -> Any:
+        """Return how pairs that are close are computed again, from their rows as they were before `transform`."""
+        from bisector.distances.close_pairs import OfCoordinates
+
+        return OfCoordinates(formula)
 
     @property
     def may_miss(self) -> bool:
@@ -45,12 +57,14 @@ class CoordinateDistance(Distance):
     def between(self, outer: Rows, inner: Rows, *, flipped: bool = False) -> Pairs:
         assert isinstance(outer, NumericRows)
         assert isinstance(inner, NumericRows)
+        if not np.array_equal(outer.origin, inner.origin):  # type: ignore[arg-type]
+            raise ValueError("Rows can only be compared when one set was prepared like the other.")
         formula = self.lower(inner.values.shape[1])
         if formula.sums_squares and not self.may_miss:
             from bisector.distances import matrix_products
 
             if matrix_products.pay(outer, inner):
-                return matrix_products.ProductPairs(formula, outer, inner)
+                return matrix_products.ProductPairs(formula, self.again(formula), outer, inner)
         return CoordinatePairs(formula, outer, inner, may_miss=self.may_miss)
 
     def __call__(self, x: ArrayLike, y: ArrayLike) -> float:
@@ -80,9 +94,12 @@ class CoordinatePairs(Pairs):
         self.shape = (len(outer), len(inner))
         self.dtype = np.result_type(outer.dtype, inner.dtype)
         self.may_miss = may_miss
-        self._along_entries = outer.sparse and inner.sparse and inner.values.shape[1] > _DENSE_COLUMNS
-        fitting = _SCRATCH_BYTES // (8 * inner.values.shape[1])
-        self.tile_shape = (256, min(_MOST_INNER, max(_FEWEST_INNER, fitting // 64 * 64)))
+        wide = inner.values.shape[1] > _DENSE_COLUMNS
+        self._along_entries = wide and outer.sparse and inner.sparse and not may_miss
+        row_bytes = 8 * inner.values.shape[1]
+        width = min(_MOST_INNER, max(_FEWEST_INNER, _SCRATCH_BYTES // row_bytes // 64 * 64))
+        most = _MOST_OUTER if self._along_entries else max(8, _MOST_BYTES // row_bytes)
+        self.tile_shape = self._in_cache = (min(_MOST_OUTER, most), min(width, most))
 
     def fill(self, outer: range, inner: range, out: NDArray[Any], row: int = 0, column: int = 0) -> None:
         self._fill(outer, inner, False, out, row, column)
@@ -104,18 +121,33 @@ class CoordinatePairs(Pairs):
     def _fill(
         self, outer: range, inner: range, finished: bool, out: NDArray[Any], row: int, column: int
     ) -> None:
+        height, width = self._in_cache
+        for top in range(0, len(outer), height):
+            for left in range(0, len(inner), width):
+                part, other = outer[top : top + height], inner[left : left + width]
+                self._fill_tile(part, other, finished, out, row + top, column + left)
+
+    def _fill_tile(
+        self, outer: range, inner: range, finished: bool, out: NDArray[Any], row: int, column: int
+    ) -> None:
         from bisector.distances import tile_loops
         from bisector.engine.loops import given
 
         place = (finished, out, row, column, len(outer), len(inner))
         if self._along_entries:
-            left, right = _entries(self.outer.values), _entries(self.inner.values)
+            left, right = self._entries
             tile_loops.fill_sparse_tile(self.formula, left, outer.start, right, inner.start, *place)
             return
         fill = tile_loops.fill_present_tile if self.may_miss else tile_loops.fill_tile
         rows, first = _doubles(self.outer, outer)
         others, other_first = _doubles(self.inner, inner)
         fill(self.formula, given(rows), first, given(others), other_first, *place)
+
+    @cached_property
+    def _entries(self) -> tuple[Any, Any]:
+        """The entries of sparse outer and inner rows, as loops take them."""
+        right = _entries(self.inner.values)
+        return (right if self.outer is self.inner else _entries(self.outer.values)), right
 
 
 def _doubles(rows: NumericRows, numbers: range) -> tuple[NDArray[np.float64], int]:
@@ -135,12 +167,42 @@ def largest_reduced(formula: Any, distance: float) -> float:
     """Return the largest reduced distance that finishes at no more than `distance`, so that no rounding decides."""
     if not 0 <= distance < math.inf:
         return distance
-    reduced = formula.reduce(distance)
-    while formula.finish(reduced) > distance:
-        reduced = math.nextafter(reduced, -math.inf)
-    while reduced < math.inf and formula.finish(above := math.nextafter(reduced, math.inf)) <= distance:
-        reduced = above
-    return reduced
+
+    def fits(bits: int) -> bool:
+        return _or_infinite(formula.finish, _double(bits)) <= distance
+
+    # Doubles that are not negative are ordered as the integers that their bits make. From a first guess, steps
+    # grow until the answer lies between a value that fits and one that does not; then halving finds it.
+    high = _bits(math.inf)
+    if fits(high):  # as when the radius reaches around the globe
+        return math.inf
+    near, step = _bits(abs(_or_infinite(formula.reduce, distance))), 1
+    while near and not fits(near):
+        high, near, step = near, max(near - step, 0), 2 * step
+    low, step = near, 1
+    while near + step < high and fits(near + step):
+        low, step = near + step, 2 * step
+    high = min(high, near + step)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return _double(low)
+
+
+def _bits(value: float) -> int:
+    return int(np.float64(value).view(np.int64))
+
+
+def _double(bits: int) -> float:
+    return float(np.int64(bits).view(np.float64))
+
+
+def _or_infinite(function: Callable[[float], float], value: float) -> float:
+    """Call a formula from Python, whose powers raise an error where compiled ones are infinite."""
+    try:
+        return function(value)
+    except OverflowError:
+        return math.inf
 
 
 def distance_of_pair(
@@ -148,11 +210,15 @@ def distance_of_pair(
 ) -> float:
     """Run a formula over one pair of rows in plain Python."""
     total, present, weight = 0.0, 0.0, 0.0
-    for j, (a, b) in enumerate(zip(x.tolist(), y.tolist(), strict=True)):
-        weight += formula.weight(j)
-        if not (may_miss and (math.isnan(a) or math.isnan(b))):
-            present += formula.weight(j)
-            total = formula.gather(total, formula.term(a, b, formula.weight(j)))
-    if may_miss:
-        total = formula.rescale(total, weight, present)
-    return float(formula.finish(total))
+    try:
+        for j, (a, b) in enumerate(zip(x.tolist(), y.tolist(), strict=True)):
+            here = float(formula.weight(j))
+            weight += here
+            if not (may_miss and (math.isnan(a) or math.isnan(b))):
+                present += here
+                total = formula.gather(total, formula.term(a, b, here))
+        if may_miss:
+            total = formula.rescale(total, weight, present)
+        return float(formula.finish(total))
+    except OverflowError:  # of a power, which is infinite in compiled loops
+        return math.inf

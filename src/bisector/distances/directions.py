@@ -11,7 +11,7 @@ from bisector.distances import terms
 from bisector.distances.coordinate_distance import CoordinateDistance
 from bisector.distances.distance import Law
 from bisector.distances.numeric_rows import NumericRows
-from bisector.engine.validation import check_flag, check_number
+from bisector.engine.validation import check_finite, check_flag
 from bisector.engine.values import value
 
 
@@ -21,7 +21,7 @@ class Cosine(CoordinateDistance):
 
     No metric: detours can be shorter. With ``angle=True`` it is the angle itself in radians, which orders pairs
     alike and keeps the triangle inequality; rows in one direction are at distance zero, so it is a pseudo-metric.
-    A row of zeros has no direction: it is at cosine 0 (a right angle) from every row but itself.
+    A row of zeros has no direction: it is at cosine 0 (a right angle) from every row but those of zeros.
 
     Parameters
     ----------
@@ -56,10 +56,18 @@ class Cosine(CoordinateDistance):
         """Bring every row to length one, on which 1 − cos is half the squared distance."""
         return rows.of_unit_length()
 
+    def again(self, formula: Any) -> Any:
+        from bisector.distances.close_pairs import OfDirections
+
+        return OfDirections()
+
 
 @value
 class Haversine(CoordinateDistance):
     """The way along a great circle between points given as (latitude, longitude).
+
+    It is known to a few 1e-16 of the radius, nanometres on Earth; between points that are nearly opposite to
+    1e-8 of it.
 
     Parameters
     ----------
@@ -85,7 +93,7 @@ class Haversine(CoordinateDistance):
 
     def __post_init__(self) -> None:
         self._set(
-            radius=check_number("radius", self.radius, above=0), degrees=check_flag("degrees", self.degrees)
+            radius=check_finite("radius", self.radius, above=0), degrees=check_flag("degrees", self.degrees)
         )
 
     @property

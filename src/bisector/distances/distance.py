@@ -86,9 +86,9 @@ class Distance(Value, ABC):
     translation_invariant : bool
         Whether it stays when the same vector is added to all rows.
     rotation_invariant : bool
-        Whether it stays when all rows are rotated.
+        Whether it stays when all rows are rotated (and the distance learned anew, if it was not given all).
     scale_invariant : bool
-        Whether it stays when a feature is rescaled in all rows and the distance learned anew.
+        Whether it stays when a feature is rescaled in all rows (and the distance learned anew likewise).
     """
 
     # What `resolve` looks up: the names of the class, names that fix parameters, and words that others use for
@@ -96,10 +96,24 @@ class Distance(Value, ABC):
     names: ClassVar[tuple[str, ...]] = ()
     variants: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     synonyms: ClassVar[Mapping[str, str]] = {}
+    # Whether it compares rows of numbers, as scikit-learn's estimators take them.
+    numeric: ClassVar[bool] = False
     symmetric: ClassVar[bool] = True
     translation_invariant: ClassVar[bool] = False
     rotation_invariant: ClassVar[bool] = False
     scale_invariant: ClassVar[bool] = False
+
+    @classmethod
+    def from_params(cls, params: Mapping[str, Any]) -> "Distance":
+        """Make the distance from parameters as scikit-learn's ``metric_params`` name them."""
+        own = {cls.synonyms.get(name, name): value for name, value in params.items()}
+        unknown = sorted(set(own) - set(cls.parameters()))
+        if unknown:
+            takes = ", ".join(cls.parameters()) or "none"
+            raise ValueError(
+                f"metric_params holds {', '.join(unknown)}, but {cls.__name__} has the parameters {takes}."
+            )
+        return cls(**own)
 
     @property
     @abstractmethod

@@ -1,6 +1,8 @@
 """Euclidean distance after a linear map: ellipses instead of circles."""
 
-from dataclasses import KW_ONLY
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, replace
 from functools import cached_property
 from typing import Any
 
@@ -9,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from bisector.distances import terms
 from bisector.distances.coordinate_distance import CoordinateDistance
-from bisector.distances.distance import Law
+from bisector.distances.distance import Distance, Law
 from bisector.distances.numeric_rows import NumericRows, numeric_rows
 from bisector.engine.validation import check_flag
 from bisector.engine.values import frozen_array, value
 
-# Eigenvalues below this share of the largest, per dimension, are zero up to rounding.
+# With features on one scale, eigenvalues below this share of the largest, per dimension, are zero up to rounding.
 _RANK_TOLERANCE = np.finfo(np.float64).eps
 
 
@@ -30,10 +32,10 @@ class _QuadraticDistance(CoordinateDistance):
             return "none"
         return "metric" if self._map.shape[1] == self._map.shape[0] else "pseudo-metric"
 
-    @cached_property
+    @property
+    @abstractmethod
     def _map(self) -> NDArray[np.float64]:
         """L, of as many columns as M has positive eigenvalues."""
-        raise NotImplementedError
 
     def lower(self, n_features: int) -> Any:
         return terms.KeptSquares(1.0) if self.squared else terms.SquaredTerms()
@@ -54,7 +56,17 @@ class _QuadraticDistance(CoordinateDistance):
             map_rows(given(values), given(mapping), image)
             return image
 
-        return rows.centred(like).mapped(mapped)
+        centred = rows.centred(like)
+        # Errors of d roundings, which are as often up as down.
+        roundings = 4 + 4 * np.sqrt(len(mapping))
+        sizes = np.abs(centred.values) @ np.sqrt(np.einsum("jc,jc->j", mapping, mapping))
+        return replace(centred.mapped(mapped), before=rows, blur=roundings * np.finfo(np.float64).eps * sizes)
+
+    def again(self, formula: Any) -> Any:
+        from bisector.distances.close_pairs import OfMappedDifference
+        from bisector.engine.loops import given
+
+        return OfMappedDifference(given(self._map))
 
 
 @value
@@ -84,25 +96,22 @@ class Elliptical(_QuadraticDistance):
 
     def __post_init__(self) -> None:
         self._set(M=checked_symmetric("M", self.M), squared=check_flag("squared", self.squared))
-        values = np.linalg.eigvalsh(np.asarray(self.M))
-        if values[0] < -len(values) * _RANK_TOLERANCE * abs(values).max():
-            raise ValueError(
-                f"M must have no negative eigenvalue, but its smallest is {values[0]:.6g}: (x − y)ᵀM(x − y) would "
-                "be negative along its vector."
-            )
-        if not values.any():
+        M = np.asarray(self.M)
+        _refuse_negative("M", M)
+        if not M.any():
             raise ValueError("M is zero: no two rows would be apart.")
 
     @property
     def rotation_invariant(self) -> bool:  # type: ignore[override]
-        M = np.asarray(self.M)
-        return bool(np.array_equal(M, M[0, 0] * np.eye(len(M))))
+        return _is_round(np.asarray(self.M))
 
     @cached_property
     def _map(self) -> NDArray[np.float64]:
-        values, vectors = np.linalg.eigh(np.asarray(self.M))
-        positive = values > len(values) * _RANK_TOLERANCE * values[-1]
-        return vectors[:, positive] * np.sqrt(values[positive])
+        scale, unit = _with_unit_diagonal(np.asarray(self.M))
+        values, vectors = np.linalg.eigh(unit)
+        # Negative eigenvalues are rounding, and show how large it is.
+        positive = values > len(values) * max(_RANK_TOLERANCE * values[-1], -values[0])
+        return scale[:, None] * vectors[:, positive] * np.sqrt(values[positive])
 
 
 @value
@@ -129,17 +138,35 @@ class Mahalanobis(_QuadraticDistance):
     squared: bool = False
 
     names = ("mahalanobis",)
-    scale_invariant = True
+    synonyms = {"V": "cov"}  # noqa: RUF012
 
     def __post_init__(self) -> None:
         self._set(squared=check_flag("squared", self.squared))
         if self.cov is not None:
             self._set(cov=checked_symmetric("cov", self.cov))
+            _refuse_negative("cov", np.asarray(self.cov))
             _refuse_singular(np.asarray(self.cov), None)
 
     @property
     def law(self) -> Law:
         return "none" if self.squared else "metric"
+
+    @property
+    def rotation_invariant(self) -> bool:  # type: ignore[override]
+        return self.cov is None or _is_round(np.asarray(self.cov))
+
+    @property
+    def scale_invariant(self) -> bool:  # type: ignore[override]
+        return self.cov is None  # one that was given stays when the features are rescaled
+
+    @classmethod
+    def from_params(cls, params: Mapping[str, Any]) -> Distance:
+        """Make the distance; scikit-learn's ``VI`` is the inverse of the covariance, an ellipse by itself."""
+        if "VI" in params:
+            return Elliptical.from_params(
+                {"M" if name == "VI" else name: part for name, part in params.items()}
+            )
+        return super().from_params(params)
 
     def learned(self, X: Any) -> "Mahalanobis":
         """Return the distance with the covariance of these rows, unless it was given."""
@@ -164,8 +191,8 @@ class Mahalanobis(_QuadraticDistance):
         from scipy.linalg import solve_triangular
 
         # Σ = CCᵀ, so Σ⁻¹ = C⁻ᵀC⁻¹, on the scale of the correlations, where the factor loses least.
-        scale = np.sqrt(np.diag(self.cov))
-        factor = np.linalg.cholesky(np.asarray(self.cov) / np.outer(scale, scale))
+        scale, unit = _with_unit_diagonal(np.asarray(self.cov))
+        factor = np.linalg.cholesky(unit)
         inverse = solve_triangular(factor, np.eye(len(factor)), lower=True)
         return np.ascontiguousarray((inverse / scale).T)
 
@@ -191,6 +218,33 @@ def checked_symmetric(name: str, matrix: ArrayLike) -> NDArray[np.float64]:
     return frozen_array((array + array.T) / 2)
 
 
+def _is_round(matrix: NDArray[np.float64]) -> bool:
+    """Whether a matrix is a multiple of the identity, so that its ellipses are circles."""
+    return bool(np.array_equal(matrix, matrix[0, 0] * np.eye(len(matrix))))
+
+
+def _with_unit_diagonal(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return s and U, where M = diag(s) U diag(s): on its own scale no feature is too small to count."""
+    diagonal = np.diag(matrix)
+    scale = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    return scale, matrix / scale[:, None] / scale
+
+
+def _refuse_negative(name: str, matrix: NDArray[np.float64]) -> None:
+    """Refuse a matrix with a negative eigenvalue, and show it; one that can be rounding passes."""
+    for what, candidate, tolerance in (
+        ("its smallest", matrix, len(matrix) * _RANK_TOLERANCE),
+        # Features of very different units hide it among the rounding of the largest.
+        ("with the diagonal scaled to 1 its smallest", _with_unit_diagonal(matrix)[1], _RANK_TOLERANCE**0.5),
+    ):
+        values = np.linalg.eigvalsh(candidate)
+        if values[0] < -tolerance * np.abs(values).max():
+            raise ValueError(
+                f"{name} must have no negative eigenvalue, but {what} is {values[0]:.6g}: squared distances along "
+                "its vector would be negative."
+            )
+
+
 def _refuse_singular(cov: NDArray[np.float64], names: tuple[str, ...] | None) -> None:
     """Refuse a covariance without inverse, naming the directions in which the data do not vary."""
     variances = np.diag(cov)
@@ -202,8 +256,8 @@ def _refuse_singular(cov: NDArray[np.float64], names: tuple[str, ...] | None) ->
             f"The covariance is singular: {some} {'does' if len(constant) == 1 else 'do'} not vary. Leave constant "
             "features out, or use Euclidean()."
         )
-    scale = np.sqrt(variances)
-    values, vectors = np.linalg.eigh(cov / np.outer(scale, scale))
+    scale, unit = _with_unit_diagonal(cov)
+    values, vectors = np.linalg.eigh(unit)
     null = np.flatnonzero(values <= len(cov) * _RANK_TOLERANCE * values[-1])
     if not len(null):
         return

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from bisector.distances import terms
 from bisector.distances.coordinate_distance import CoordinateDistance
 from bisector.distances.distance import Law
-from bisector.distances.numeric_rows import NumericRows
 from bisector.engine.validation import check_flag, check_number
 from bisector.engine.values import frozen_array, value
 
@@ -50,10 +49,14 @@ def checked_weights(weights: ArrayLike | None) -> NDArray[np.float64] | None:
     return array
 
 
-def check_weight_count(weights: NDArray[np.float64] | None, n_features: int) -> None:
-    """Check that there is one weight for each feature of the rows."""
-    if weights is not None and len(weights) != n_features:
-        raise ValueError(f"There are {len(weights)} weights, but the rows have {n_features} features.")
+def weighted(formula: Any, weights: ArrayLike | None, n_features: int) -> Any:
+    """Return a formula with weights, of which there must be one for each feature of the rows."""
+    if weights is None:
+        return formula
+    array = np.asarray(weights)
+    if len(array) != n_features:
+        raise ValueError(f"There are {len(array)} weights, but the rows have {n_features} features.")
+    return terms.WeightedTerms(formula, array)
 
 
 class PowerDistance(CoordinateDistance):
@@ -89,20 +92,7 @@ class PowerDistance(CoordinateDistance):
         return _FORMULAS.get(self.order) or terms.PowerTerms(self.order)
 
     def lower(self, n_features: int) -> Any:
-        if self.weights is None or not self.skip_missing:
-            return self.formula()
-        return terms.WeightedTerms(self.formula(), np.asarray(self.weights))
-
-    def transform(self, rows: NumericRows, like: NumericRows | None) -> NumericRows:
-        """Scale each feature by wⱼ^(1/p), after which all count alike."""
-        if self.weights is None:
-            return rows
-        weights = np.asarray(self.weights)
-        check_weight_count(weights, rows.n_features)
-        if self.skip_missing:
-            return rows  # how much weight is missing differs from pair to pair
-        scale = weights if math.isinf(self.order) else weights ** (1 / self.order)
-        return rows.centred(like).scaled(scale)
+        return weighted(self.formula(), self.weights, n_features)
 
 
 @value
@@ -190,12 +180,13 @@ class Manhattan(PowerDistance):
 
 @value
 class Chebyshev(PowerDistance):
-    """The largest difference of a coordinate: max wⱼ|xⱼ − yⱼ|, the limit of Minkowski for p → ∞.
+    """The largest difference of a coordinate: max wⱼ|xⱼ − yⱼ|; without weights the limit of Minkowski for p → ∞.
 
     Parameters
     ----------
     weights : array-like of shape (n_features,), optional
-        What each feature's difference is multiplied by.
+        What each feature's difference is multiplied by. (SciPy's ``w`` only tells features that count from those
+        that do not, by being above zero.)
     skip_missing : bool, default=False
         Compare only the coordinates that both rows have (NaN marks a missing one); without any the distance is
         infinite.
@@ -212,6 +203,7 @@ class Chebyshev(PowerDistance):
     skip_missing: bool = False
 
     names = ("chebyshev", "infinity")
+    synonyms = {}  # noqa: RUF012  SciPy's w means something else here
 
     @property
     def order(self) -> float:
@@ -230,7 +222,7 @@ class Minkowski(PowerDistance):
     p : float, default=2
         The order, above 0; may be infinite.
     weights : array-like of shape (n_features,), optional
-        How much each feature counts.
+        How much each feature counts; what its difference is multiplied by when p is infinite.
     skip_missing : bool, default=False
         Compare only the coordinates that both rows have (NaN marks a missing one), and scale the sum up to all
         of them; without any the distance is infinite.
@@ -253,8 +245,7 @@ class Minkowski(PowerDistance):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        infinite = isinstance(self.p, float | np.floating) and self.p == math.inf
-        self._set(p=math.inf if infinite else check_number("p", self.p, above=0))
+        self._set(p=check_number("p", self.p, above=0))
 
     @property
     def order(self) -> float:
@@ -320,9 +311,7 @@ class Hamming(CoordinateDistance):
         return self.skip_missing
 
     def lower(self, n_features: int) -> Any:
-        if self.weights is None:
-            return terms.DifferingTerms(1 / n_features if self.normalised else 1.0)
-        weights = np.asarray(self.weights)
-        check_weight_count(weights, n_features)
-        formula = terms.DifferingTerms(1 / float(weights.sum()) if self.normalised else 1.0)
-        return terms.WeightedTerms(formula, weights)
+        # Added up as the terms are: rows that differ everywhere are at distance 1, not at 1 up to rounding.
+        whole = n_features if self.weights is None else np.cumsum(self.weights)[-1]
+        formula = terms.DifferingTerms(float(whole) if self.normalised else 1.0)
+        return weighted(formula, self.weights, n_features)

@@ -56,14 +56,7 @@ def resolve(metric: Any, *, p: float = 2, metric_params: Mapping[str, Any] | Non
     params = {**fixed, **dict(metric_params or {})}
     if "p" in cls.parameters():
         params.setdefault("p", p)
-    renamed = {cls.synonyms.get(name, name): value for name, value in params.items()}
-    unknown = sorted(set(renamed) - set(cls.parameters()))
-    if unknown:
-        takes = ", ".join(cls.parameters()) or "none"
-        raise ValueError(
-            f"metric_params holds {', '.join(unknown)}, but {cls.__name__} has the parameters {takes}."
-        )
-    return cls(**renamed)
+    return cls.from_params(params)
 
 
 def named() -> dict[str, tuple[type[Distance], dict[str, Any]]]:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bisector.distances.distance import Rows
-from bisector.engine.sources import refuse_collections
+from bisector.engine.frames import frame_source, is_frame
+from bisector.engine.sources import float_dtype, refuse_collections
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,10 @@ class NumericRows(Rows):
         The names of these, when the rows came as a frame.
     origin : ndarray of shape (n_features,) or None
         What was subtracted before the rows were transformed; rows compared with these subtract the same.
+    before : NumericRows or None
+        The rows before they were transformed, where pairs that are close need them.
+    blur : ndarray of shape (n_rows,) or None
+        How far a transformed row may be off by rounding.
     """
 
     values: Any
@@ -35,21 +40,34 @@ class NumericRows(Rows):
     n_features: int
     names: tuple[str, ...] | None = None
     origin: NDArray[np.float64] | None = None
+    before: "NumericRows | None" = None
+    blur: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return int(self.values.shape[0])
 
     def take(self, numbers: NDArray[np.int64]) -> "NumericRows":
-        return replace(self, values=self.values[numbers])
+        before = None if self.before is None else self.before.take(numbers)
+        blur = None if self.blur is None else self.blur[numbers]
+        return replace(self, values=self.values[numbers], before=before, blur=blur)
 
     def joined(self, others: Sequence[Rows]) -> "NumericRows":
-        parts = [self.values, *(rows.values for rows in others if isinstance(rows, NumericRows))]
-        dtype = np.result_type(*(part.dtype for part in parts))
+        parts = [self, *(rows for rows in others if isinstance(rows, NumericRows))]
         if self.sparse:
             import scipy.sparse
 
-            return replace(self, values=scipy.sparse.vstack(parts, format="csr", dtype=dtype))
-        return replace(self, values=np.concatenate(parts, dtype=dtype))
+            values = scipy.sparse.vstack([rows.values for rows in parts], format="csr")
+        else:
+            values = np.concatenate([rows.dense(range(len(rows))) for rows in parts])
+        before = [rows.before for rows in parts if rows.before is not None]
+        blur = [rows.blur for rows in parts if rows.blur is not None]
+        return replace(
+            self,
+            values=values,
+            dtype=np.result_type(*(rows.dtype for rows in parts)),
+            before=before[0].joined(before[1:]) if before else None,
+            blur=np.concatenate(blur) if blur else None,
+        )
 
     @property
     def sparse(self) -> bool:
@@ -62,31 +80,26 @@ class NumericRows(Rows):
         return part.toarray() if self.sparse else part
 
     def centred(self, like: "NumericRows | None") -> "NumericRows":
-        """Subtract the origin of the rows these are compared with; by default, the middle of these.
+        """Subtract the origin of the rows these are compared with; by default, their mean.
 
-        A transformation rounds; near the origin it rounds little, wherever the rows lie. Sparse rows stay.
+        A transformation rounds; near the origin it rounds little, wherever the rows lie. Sparse rows become dense.
         """
-        if self.sparse or (like is not None and like.origin is None):
-            return self
-        if like is not None:
+        values = self.dense(range(len(self))).astype(np.float64, copy=False)
+        if like is not None and like.origin is not None:
             origin = like.origin
         elif len(self):
-            origin = (self.values.min(axis=0) * 0.5 + self.values.max(axis=0) * 0.5).astype(np.float64)
+            origin = np.sum(values / len(self), axis=0)  # a sum of the values themselves might overflow
         else:
             origin = np.zeros(self.n_features)
-        return replace(self, values=self.values.astype(np.float64) - origin, origin=origin)
-
-    def scaled(self, scale: NDArray[np.float64]) -> "NumericRows":
-        """Multiply each column by a number."""
-        values = self.values.multiply(scale[None, :]).tocsr() if self.sparse else self.values * scale
-        return replace(self, values=values)
+        return replace(self, values=values - origin, origin=origin)
 
     def of_unit_length(self) -> "NumericRows":
         """Divide every row by its length, and append a column that is 1 where a row was zero.
 
         So a row without direction is of unit length too, and at a right angle to every row that has one.
         """
-        # Scaled by a power of two first, so that no square overflows or vanishes.
+        # Scaled by a power of two first, so that no square overflows or vanishes. Squares are added in the order of
+        # the columns, so that no length depends on other rows or on whether the rows are sparse.
         if self.sparse:
             import scipy.sparse
 
@@ -101,11 +114,13 @@ class NumericRows(Rows):
             return replace(self, values=scipy.sparse.hstack([values, zero], format="csr"))
         values = self.values.astype(np.float64)
         values = np.ldexp(values, -np.frexp(np.abs(values).max(axis=1, initial=0.0))[1][:, None])
-        lengths = np.sqrt(np.einsum("ij,ij->i", values, values))
+        lengths = np.sqrt(np.cumsum(values * values, axis=1)[:, -1])
         unit = np.zeros((len(self), self.n_features + 1))
         np.divide(values, np.where(lengths > 0, lengths, 1.0)[:, None], out=unit[:, :-1])
         unit[:, -1] = lengths == 0
-        return replace(self, values=unit)
+        # Rounding turns a row by its last digits only; that of its length hardly changes a chord.
+        blur = np.full(len(self), 4 * np.finfo(np.float64).eps)
+        return replace(self, values=unit, before=replace(self, values=values), blur=blur)
 
     def mapped(self, function: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> "NumericRows":
         """Transform the rows as a float64 array; the function must treat each row by itself."""
@@ -116,8 +131,7 @@ class NumericRows(Rows):
 def numeric_rows(X: Any, like: Rows | None, name: str, *, missing: bool = False) -> NumericRows:
     """Check rows of numbers; NaN is refused unless values may be missing, infinity always."""
     refuse_collections(X)
-    names = tuple(map(str, X.columns)) if hasattr(X, "columns") else None
-    values = _matrix(X, name)
+    values, names = _of_frame(X, name) if is_frame(X) else (_matrix(X, name), None)
     rows = NumericRows(values, values.dtype, int(values.shape[1]), names)
     _check_finite(values, names, name, missing)
     if isinstance(like, NumericRows):
@@ -127,32 +141,52 @@ def numeric_rows(X: Any, like: Rows | None, name: str, *, missing: bool = False)
 
 def numeric_vector(x: Any, name: str, *, missing: bool = False) -> NumericRows:
     """Check one row of numbers."""
-    if hasattr(x, "tocsr"):
-        return numeric_rows(x, None, name, missing=missing)
-    values = np.asarray(x)
-    if values.ndim == 2 and values.shape[0] == 1:
-        values = values[0]
-    if values.ndim != 1:
-        raise ValueError(
-            f"{name} must be one row, but has the shape {values.shape}: use pairwise for several."
-        )
-    return numeric_rows(values[None, :], None, name, missing=missing)
+    if not (is_frame(x) or hasattr(x, "tocsr")):
+        x = x if isinstance(x, np.ndarray) else np.asarray(x)
+        if x.ndim not in (1, 2):
+            raise ValueError(f"{name} must be one row, but has the shape {x.shape}.")
+        x = x[None, :] if x.ndim == 1 else x
+    rows = numeric_rows(x, None, name, missing=missing)
+    if len(rows) != 1:
+        raise ValueError(f"{name} must be one row, but has {len(rows)}: use pairwise for several.")
+    return rows
+
+
+def _of_frame(X: Any, name: str) -> tuple[NDArray[Any], tuple[str, ...] | None]:
+    """Return the numbers of a frame, missing ones as NaN, and the names of its columns."""
+    try:
+        columns = frame_source(X, [], single_target=False)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error} Gower() compares tables of mixed columns as they are.") from None
+    if not columns.n_features:
+        raise ValueError(f"{name} has no columns: there is nothing to compare.")
+    names = columns.feature_names
+    return columns.between(0, columns.n_rows), None if names is None else tuple(names)
 
 
 def _matrix(X: Any, name: str) -> Any:
     if hasattr(X, "tocsr"):
         values = X.tocsr()
+        if values.ndim != 2:
+            raise ValueError(f"{name} must have rows and columns, but has the shape {values.shape}.")
         if values.dtype.kind not in "fiub":
             raise ValueError(
                 f"{name} holds values of type {values.dtype}, but this distance compares numbers."
             )
+        if not values.shape[1]:
+            raise ValueError(f"{name} has no columns: there is nothing to compare.")
         if values.dtype not in (np.float32, np.float64):
             values = values.astype(np.float64)
         if not values.has_canonical_format:
             values = values.copy()
             values.sum_duplicates()
         return values
-    values = np.asarray(X)
+    if isinstance(X, np.ma.MaskedArray):
+        X = np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)
+    try:
+        values = np.asarray(X)
+    except ValueError:
+        raise ValueError(f"{name} must have rows and columns, but its rows have different lengths.") from None
     if values.dtype.kind == "O":  # integers and floats of several columns of a frame, say
         with contextlib.suppress(TypeError, ValueError):
             values = values.astype(np.float64)
@@ -168,7 +202,7 @@ def _matrix(X: Any, name: str) -> Any:
         )
     if not values.shape[1]:
         raise ValueError(f"{name} has no columns: there is nothing to compare.")
-    return np.ascontiguousarray(values, dtype=np.float32 if values.dtype == np.float32 else np.float64)
+    return np.ascontiguousarray(values, dtype=float_dtype([values.dtype]))
 
 
 def _check_finite(values: Any, names: tuple[str, ...] | None, name: str, missing: bool) -> None:

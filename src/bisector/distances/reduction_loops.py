@@ -52,8 +52,9 @@ def add_weighted(tile: Any, n_rows: int, first: int, weights: Any, sums: Any) ->
     """Add each column of a tile, its rows times their weights, to the column's sum."""
     for i in range(n_rows):
         weight = weights[first + i]
-        for b in range(len(sums)):
-            sums[b] += weight * tile[i, b]
+        if weight != 0.0:  # zero times an infinite distance would be NaN
+            for b in range(len(sums)):
+                sums[b] += weight * tile[i, b]
 
 
 @loop

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from bisector.distances.distance import Distance, Pairs, Rows
 from bisector.engine.memory import require
 from bisector.engine.threads import parallel
+from bisector.engine.validation import check_count
 
 
 def all_distances(
@@ -35,12 +36,7 @@ def all_distances(
             instead="use an estimator, which reduces distances as they are made, or fewer rows",
         )
         out = np.empty(pairs.shape, dtype=pairs.dtype)
-    elif out.shape != pairs.shape or not out.flags.c_contiguous or out.dtype not in (np.float32, np.float64):
-        raise ValueError(
-            f"out must be a C-contiguous array of float32 or float64 with the shape {pairs.shape}, "
-            f"not one of {out.dtype} with the shape {out.shape}."
-        )
-    filled = out
+    filled = _checked_out(out, pairs.shape)
     mirrored = references is None and distance.symmetric
     size = min(pairs.tile_shape) if mirrored else 0
     heights, widths = (size or length for length in pairs.tile_shape)
@@ -52,7 +48,8 @@ def all_distances(
         else:  # tiles are float64: one compilation a formula, not one a dtype
             distances = np.empty((len(outer), len(inner)))
             pairs.write(outer, inner, distances)
-            filled[outer.start : outer.stop, inner.start : inner.stop] = distances
+            with np.errstate(over="ignore"):  # what no float32 can hold is infinite
+                filled[outer.start : outer.stop, inner.start : inner.stop] = distances
         if mirrored and outer.start != inner.start:
             from bisector.distances.tile_loops import mirror_tile
 
@@ -68,12 +65,32 @@ def all_distances(
     return out
 
 
+def _checked_out(out: Any, shape: tuple[int, int]) -> NDArray[Any]:
+    """Check the array that distances are to be written into; return it as a plain array."""
+    wanted = (
+        f"out must be an aligned, writable, C-contiguous array of float32 or float64 with the shape {shape}"
+    )
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"{wanted}, not a {type(out).__name__}.")
+    if out.shape != shape or out.dtype not in (np.float32, np.float64):
+        raise ValueError(f"{wanted}, not one of {out.dtype} with the shape {out.shape}.")
+    if not out.flags.carray:
+        lacking = "writable" if not out.flags.writeable else "C-contiguous and aligned"
+        raise ValueError(f"{wanted}, but it is not {lacking}.")
+    return out.view(np.ndarray)
+
+
 def nearest(
     distance: Distance, queries: Rows, references: Rows, k: int = 1, *, n_jobs: int | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return, for every query, the distances and numbers of its k nearest references, nearest first."""
+    """Return, for every query, the distances and numbers of its k nearest references, nearest first.
+
+    References that are infinitely far are the last, in the order of their numbers.
+    """
     from bisector.distances.reduction_loops import keep_k_nearest
 
+    _check_any(references)
+    k = check_count("k", k, at_most=len(references))
     best = np.full((len(queries), k), np.inf)
     numbers = np.full((len(queries), k), -1, dtype=np.int64)
 
@@ -85,6 +102,10 @@ def nearest(
 
     pairs = distance.between(references, queries, flipped=True)
     _reduce_tiles(pairs, start, keep, n_jobs)
+    for query in np.flatnonzero((numbers < 0).any(axis=1)):
+        reached = numbers[query] >= 0
+        others = np.setdiff1d(np.arange(k), numbers[query, reached])
+        numbers[query, ~reached] = others[: k - reached.sum()]
     return pairs.finish(best), numbers
 
 
@@ -94,6 +115,7 @@ def nearest_one(
     """Return, for every query, the distance and number of its nearest reference."""
     from bisector.distances.reduction_loops import keep_nearest
 
+    _check_any(references)
     best = np.full(len(queries), np.inf)
     numbers = np.zeros(len(queries), dtype=np.int64)
 
@@ -116,11 +138,19 @@ def sums(
     *,
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
-    """Return, for every query, the sum of its distances to the references, each times its weight."""
+    """Return, for every query, the sum of its distances to the references, each times its weight.
+
+    References of weight zero do not count, even when they are infinitely far.
+    """
     from bisector.distances.reduction_loops import add_weighted
     from bisector.engine.loops import given
 
     weight = given(np.ones(len(references)) if weights is None else weights, np.float64)
+    if weight.shape != (len(references),):
+        raise ValueError(
+            f"There must be one weight for each of {len(references)} references, but weights have the shape "
+            f"{weight.shape}."
+        )
     totals = np.zeros(len(queries))
 
     def start(inner: range) -> NDArray[Any]:
@@ -136,12 +166,22 @@ def sums(
 def counts_within(
     distance: Distance, queries: Rows, references: Rows, radius: ArrayLike, *, n_jobs: int | None = None
 ) -> NDArray[np.int64]:
-    """Return, for every query, how many references are at most a radius away: one for all, or one for each."""
+    """Return, for every query, how many references are at most a radius away: one for all, or one for each.
+
+    No reference is within a negative radius.
+    """
     from bisector.distances.reduction_loops import count_within
     from bisector.engine.loops import given
 
     pairs = distance.between(references, queries, flipped=True)
-    radii = np.broadcast_to(np.asarray(radius, dtype=np.float64), (len(queries),))
+    radii = np.asarray(radius, dtype=np.float64)
+    if radii.shape not in ((), (len(queries),)):
+        raise ValueError(
+            f"radius must be one number, or one for each of {len(queries)} rows, but has the shape {radii.shape}."
+        )
+    if np.isnan(radii).any():
+        raise ValueError("radius must be a number, not NaN.")
+    radii = np.broadcast_to(radii, (len(queries),))
     different, which = np.unique(radii, return_inverse=True)
     bounds = given(np.array([pairs.reduce(float(r)) for r in different])[which])
     counts = np.zeros(len(queries), dtype=np.int64)
@@ -154,6 +194,11 @@ def counts_within(
 
     _reduce_tiles(pairs, start, keep, n_jobs)
     return counts
+
+
+def _check_any(references: Rows) -> None:
+    if not len(references):
+        raise ValueError("There are no rows to search: the nearest of none is not defined.")
 
 
 def cut(n: int, size: int) -> list[range]:

@@ -3,7 +3,8 @@
 A coordinate-wise distance is a few small functions. Each coordinate gives a `term`, times its `weight` where there
 are weights; `gather` collects the terms, in the order of the coordinates, into the **reduced** distance, which is
 cheap and orders pairs as the distance does; `finish` turns it into the distance, and `reduce` undoes that, for
-radii. Where values are missing, `rescale` estimates the reduced distance from the weight that is present.
+radii. Where values are missing, `rescale` estimates the reduced distance from the weight that is present. `bare` is
+the formula without arrays, which would slow inner loops down; whoever calls its `term` brings the weight.
 Gathering starts at 0, and a coordinate in which both rows are 0 changes nothing, so that sparse rows need only look
 where one of them is not 0. A formula that `sums_squares` may also be computed from dot products.
 
@@ -63,6 +64,14 @@ def divide(self: Any, value: float) -> float:
     return value / self.scale
 
 
+def itself(self: Any) -> Any:
+    return self
+
+
+def weigh_inner(self: Any, x: float, y: float, weight: float) -> float:
+    return weight * self.inner.term(x, y, 1.0)
+
+
 def gather_inner(self: Any, total: float, term: float) -> float:
     return self.inner.gather(total, term)
 
@@ -79,8 +88,15 @@ def reduce_inner(self: Any, value: float) -> float:
     return self.inner.reduce(value)
 
 
-SUMMED = {"weight": one, "gather": add, "rescale": scale_up, "sums_squares": False}
+SUMMED = {"weight": one, "gather": add, "rescale": scale_up, "sums_squares": False, "bare": itself}
 SQUARED = {**SUMMED, "term": squared_difference, "sums_squares": True}
+OF_INNER = {
+    "term": weigh_inner,
+    "gather": gather_inner,
+    "rescale": rescale_inner,
+    "finish": finish_inner,
+    "reduce": reduce_inner,
+}
 
 
 @lowered(**SUMMED, term=absolute_difference, finish=keep, reduce=keep)
@@ -103,7 +119,7 @@ class SquaredTerms(NamedTuple):
         return value * value
 
 
-@lowered(weight=one, term=absolute_difference, finish=keep, reduce=keep, sums_squares=False)
+@lowered(weight=one, term=absolute_difference, finish=keep, reduce=keep, sums_squares=False, bare=itself)
 class LargestTerm(NamedTuple):
     """max|x−y|: Chebyshev."""
 
@@ -175,14 +191,20 @@ class FourthPowers(NamedTuple):
         return square * square
 
 
-@lowered(**SUMMED, finish=multiply, reduce=divide)
+@lowered(**SUMMED)
 class DifferingTerms(NamedTuple):
-    """The number of coordinates that differ, times a scale: Hamming."""
+    """The number of coordinates that differ, as a share of a whole: Hamming."""
 
-    scale: float
+    whole: float
 
     def term(self, x: float, y: float, weight: float) -> float:
         return 1.0 if x != y else 0.0
+
+    def finish(self, value: float) -> float:
+        return value / self.whole
+
+    def reduce(self, value: float) -> float:
+        return value * self.whole
 
 
 @lowered(**SQUARED, finish=multiply, reduce=divide)
@@ -208,17 +230,26 @@ class ArcOfChord(NamedTuple):
         return 4.0 * half * half
 
 
-@lowered(
-    sums_squares=False, gather=gather_inner, rescale=rescale_inner, finish=finish_inner, reduce=reduce_inner
-)
+@lowered(**OF_INNER, weight=one, bare=itself)
+class TimesWeight(NamedTuple):
+    """The terms of another formula, each times the weight that it is given."""
+
+    inner: Any
+
+
+@lowered(**OF_INNER)
 class WeightedTerms(NamedTuple):
     """The terms of another formula, each times the weight of its feature."""
 
     inner: Any
     weights: NDArray[np.float64]
 
+    @property
+    def sums_squares(self) -> bool:
+        return bool(self.inner.sums_squares)
+
     def weight(self, j: int) -> float:
         return self.weights[j]
 
-    def term(self, x: float, y: float, weight: float) -> float:
-        return weight * self.inner.term(x, y, 1.0)
+    def bare(self) -> TimesWeight:
+        return TimesWeight(self.inner)

@@ -13,6 +13,7 @@ import numpy as np
 from bisector.engine.loops import compile_methods, loop
 
 compile_methods(
+    bare=lambda self: None,
     weight=lambda self, j: None,
     term=lambda self, x, y, weight: None,
     gather=lambda self, total, term: None,
@@ -37,21 +38,30 @@ def stand_columnwise(rows: Any, first: int, columns: Any) -> None:
 
 
 @loop
-def gather_row(formula: Any, row: Any, columns: Any, totals: Any) -> None:
-    """Set `totals` to the reduced distances of one row to rows that stand column-wise."""
+def weigh_columns(formula: Any, n_features: int) -> Any:
+    """Return the weights of the features."""
+    weights = np.empty(n_features)
+    for j in range(n_features):
+        weights[j] = formula.weight(j)
+    return weights
+
+
+@loop
+def gather_row(formula: Any, weights: Any, row: Any, columns: Any, totals: Any) -> None:
+    """Set `totals` to the reduced distances of one row to rows that stand column-wise, by a bare formula."""
     n_features, n = columns.shape
     for b in range(n):
         totals[b] = 0.0
     whole = n_features - n_features % _UNROLLED
     for j in range(0, whole, _UNROLLED):
-        x0, w0 = row[j], formula.weight(j)
-        x1, w1 = row[j + 1], formula.weight(j + 1)
-        x2, w2 = row[j + 2], formula.weight(j + 2)
-        x3, w3 = row[j + 3], formula.weight(j + 3)
-        x4, w4 = row[j + 4], formula.weight(j + 4)
-        x5, w5 = row[j + 5], formula.weight(j + 5)
-        x6, w6 = row[j + 6], formula.weight(j + 6)
-        x7, w7 = row[j + 7], formula.weight(j + 7)
+        x0, w0 = row[j], weights[j]
+        x1, w1 = row[j + 1], weights[j + 1]
+        x2, w2 = row[j + 2], weights[j + 2]
+        x3, w3 = row[j + 3], weights[j + 3]
+        x4, w4 = row[j + 4], weights[j + 4]
+        x5, w5 = row[j + 5], weights[j + 5]
+        x6, w6 = row[j + 6], weights[j + 6]
+        x7, w7 = row[j + 7], weights[j + 7]
         for b in range(n):
             total = totals[b]
             total = formula.gather(total, formula.term(x0, columns[j, b], w0))
@@ -64,7 +74,7 @@ def gather_row(formula: Any, row: Any, columns: Any, totals: Any) -> None:
             total = formula.gather(total, formula.term(x7, columns[j + 7, b], w7))
             totals[b] = total
     for j in range(whole, n_features):
-        x, w = row[j], formula.weight(j)
+        x, w = row[j], weights[j]
         for b in range(n):
             totals[b] = formula.gather(totals[b], formula.term(x, columns[j, b], w))
 
@@ -78,15 +88,16 @@ def fill_tile(
     n_features = inner.shape[1]
     columns = np.empty((n_features, n_columns))
     stand_columnwise(inner, inner_from, columns)
+    weights, bare = weigh_columns(formula, n_features), formula.bare()
     totals = np.empty(n_columns)
     one = np.empty(n_features)
     for i in range(n_rows):
         for j in range(n_features):
             one[j] = outer[outer_from + i, j]
-        gather_row(formula, one, columns, totals)
+        gather_row(bare, weights, one, columns, totals)
         if finished:
             for b in range(n_columns):
-                out[row + i, column + b] = formula.finish(totals[b])
+                out[row + i, column + b] = bare.finish(totals[b])
         else:
             for b in range(n_columns):
                 out[row + i, column + b] = totals[b]
@@ -101,26 +112,27 @@ def fill_present_tile(
     n_features = inner.shape[1]
     columns = np.empty((n_features, n_columns))
     stand_columnwise(inner, inner_from, columns)
+    weights, bare = weigh_columns(formula, n_features), formula.bare()
     totals = np.empty(n_columns)
     present = np.empty(n_columns)
     all_weight = 0.0
     for j in range(n_features):
-        all_weight += formula.weight(j)
+        all_weight += weights[j]
     for i in range(n_rows):
         totals[:] = 0.0
         present[:] = 0.0
         for j in range(n_features):
             x = np.float64(outer[outer_from + i, j])
-            weight = formula.weight(j)
+            weight = weights[j]
             if x == x:
                 for b in range(n_columns):
                     y = columns[j, b]
                     if y == y:
-                        totals[b] = formula.gather(totals[b], formula.term(x, y, weight))
+                        totals[b] = bare.gather(totals[b], bare.term(x, y, weight))
                         present[b] += weight
         for b in range(n_columns):
-            total = formula.rescale(totals[b], all_weight, present[b])
-            out[row + i, column + b] = formula.finish(total) if finished else total
+            total = bare.rescale(totals[b], all_weight, present[b])
+            out[row + i, column + b] = bare.finish(total) if finished else total
 
 
 @loop

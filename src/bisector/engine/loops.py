@@ -24,6 +24,7 @@ from typing import Any, TypeVar, overload
 from weakref import WeakSet
 
 import numba
+import numba.core.typing.collections  # the fields of NamedTuples: what comes after does not hide them
 import numba.extending
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -178,8 +179,8 @@ def _compile_method(name: str, signature: Callable[..., Any]) -> None:
     # Numba compares the template's arguments with those of what it returns, annotations included.
     arguments = inspect.signature(signature).parameters.values()
     template.__signature__ = inspect.Signature(list(arguments))  # type: ignore[attr-defined]
-    # On the base of all NamedTuple types, where Numba looks for fields first: another package's tuple with a field of
-    # this name keeps it.
+    # On the base of all NamedTuple types, after Numba's own look-up of fields: another package's tuple with a field
+    # of this name keeps it.
     numba.extending.overload_method(
         numba.types.BaseNamedTuple,
         name,

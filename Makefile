@@ -29,7 +29,9 @@ test-all: $(VENV)/ready-test plain-loops
 plain-loops: $(VENV)/ready-test
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n $(JOBS) -m "not slow" $(PLAIN)
 
-PLAIN := tests/engine/test_loops.py tests/engine/test_column_products.py tests/solvers/test_double_double.py
+PLAIN := tests/engine/test_loops.py tests/engine/test_column_products.py tests/engine/test_values.py \
+  tests/solvers/test_double_double.py tests/distances/test_vectors.py tests/distances/test_reductions.py \
+  tests/distances/test_matrix_products.py tests/distances/test_exemplar_loops.py
 
 lint: $(VENV)/ready-lint
 	$(BIN)/ruff format --check .

@@ -11,9 +11,11 @@ import sys
 import pytest
 
 FIT_EVERYTHING = """
-import itertools, json
+import inspect, itertools, json
 import numpy as np
 import scipy.sparse
+from sklearn.base import is_classifier
+from sklearn.utils import get_tags
 import bisector
 from bisector.engine.loops import all_loops
 
@@ -29,18 +31,23 @@ base = np.round(rng.normal(size=(40, 3)), 2)
 collinear = np.column_stack([base, base[:, 0] + 1e-5 * rng.normal(size=40)])  # needs the compiled refinement
 dependent = np.column_stack([base, base.sum(axis=1)])
 y = base.sum(axis=1) + rng.normal(size=40)
+classes = (y > 0).astype(float)
 for _, kind in bisector.all_estimators():
+    accepts = inspect.signature(kind.fit).parameters
     for table, dtype in itertools.product((base, collinear, dependent), ("f4", "f8", "i4", "i8", "u1", "?")):
         for X in layouts(np.abs(table).astype(dtype)):
             for writable in (True, False):
                 X.setflags(write=writable)
-                target = y.copy()
+                target = (classes if is_classifier(kind()) else y).copy()
                 target.setflags(write=writable)
                 model = kind().fit(X, target)
-                model.predict(X)
-                kind().fit(X, target, sample_weight=np.asfortranarray(np.arange(40.0)[::-1]))
-                kind().fit(X, np.column_stack([target, -target]))
-        kind().fit(scipy.sparse.csc_array(table.astype("f4" if dtype == "f4" else "f8")), y)
+                if hasattr(model, "predict"):
+                    model.predict(X)
+                if "sample_weight" in accepts:
+                    kind().fit(X, target, sample_weight=np.asfortranarray(np.arange(40.0)[::-1]))
+                if get_tags(kind()).target_tags.multi_output:
+                    kind().fit(X, np.column_stack([target, -target]))
+        kind().fit(scipy.sparse.csc_array(table.astype("f4" if dtype == "f4" else "f8")), target)
 met = {f"{loop.__module__}.{loop.__qualname__}": [str(kind) for kind in loop.signatures] for loop in all_loops()}
 print(json.dumps(met))
 """

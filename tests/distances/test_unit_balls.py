@@ -27,7 +27,13 @@ NORMS = [
     Elliptical([[5 / 8, -3 / 8], [-3 / 8, 5 / 8]]),
     Mahalanobis([[2, 1], [1, 3]]),
 ]
-CURVED = [Euclidean(squared=True), Haversine(), lambda x, y: np.log1p(abs(x[0] - y[0]) + abs(x[1] - y[1]))]
+
+
+def logarithmic(x, y):
+    return np.log1p(abs(x[0] - y[0]) + abs(x[1] - y[1]))
+
+
+CURVED = [Euclidean(squared=True), Haversine(), logarithmic]
 
 
 def test_corners():
@@ -37,7 +43,7 @@ def test_corners():
     np.testing.assert_allclose(unit_ball(Chebyshev(), 8)[:3], [[1, 0], [1, 1], [0, 1]], rtol=1e-15)
 
 
-@pytest.mark.parametrize("distance", [*NORMS, *CURVED], ids=repr)
+@pytest.mark.parametrize("distance", [*NORMS, *CURVED], ids=lambda d: getattr(d, "__name__", None) or repr(d))
 @pytest.mark.parametrize(("radius", "center"), [(1.0, (0.0, 0.0)), (0.3, (0.2, -0.4))])
 def test_all_points_are_at_the_distance(distance, radius, center):
     from bisector.distances.names import resolve

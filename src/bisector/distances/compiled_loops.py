@@ -30,3 +30,7 @@ def fill_rows_tile(
             n_bad += 0 if values[b] >= 0.0 else 1  # NaN is not
             out[row + i, column + b] = values[b]
     return n_bad
+
+
+def warm() -> None:
+    """Do nothing: what meets a user's function is never kept, so there is nothing to compile beforehand."""

@@ -1,0 +1,227 @@
+"""Arranges rows in the boxes of a k-d tree.
+
+A sample is cut at medians into *cells* of some thousand rows; all rows are listed by cell, and each cell is divided
+by itself, in the cache, at exact medians. So every step runs on all threads, and rows move through memory once
+instead of once for every level of the tree.
+
+Rows lie in *leaves*. Up to 32 leaves, later branches, have a common *branch* above them, which knows the box around
+each: a box costs as much as a row to compare with, so a query looks at 32 of them at once rather than going down a
+binary tree step by step.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bisector.distances.reductions import cut
+from bisector.engine.memory import require
+from bisector.engine.threads import parallel
+from bisector.search.index import Floats, Integers
+
+# Rows of a cell, about; fewer where they are long, so that a cell stays in the second-level cache.
+_CELL_ROWS, _CELL_NUMBERS, _FEWEST_CELL_ROWS = 8192, 2**17, 1024
+
+# Rows of the sample for each cell, which makes a cell's size vary by some ten percent.
+_SAMPLED_PER_CELL = 128
+
+# Cells are numbered by 16 bits, which are sorted fast.
+_MOST_CUTS_DEEP = 16
+
+# Rows that a thread looks up cells for at once.
+_BLOCK = 2**15
+
+
+class KDBoxes(NamedTuple):
+    """Rows in boxes in boxes.
+
+    Attributes
+    ----------
+    leaves : ndarray of shape (leaves, n_features + 1, leaf_size)
+        The coordinates of the rows of each leaf, column-wise; after them, where they are soon needed too, the
+        numbers of these rows, in ascending order.
+    sizes : ndarray of shape (leaves,)
+        How many rows a leaf has.
+    boxes : ndarray of shape (branches, n_features, 2, 32)
+        For each child of a branch the lowest and highest coordinates of its rows; inf and −inf without a child.
+    children : ndarray of shape (branches, 32)
+        The child's number, if it is a branch; ``~number`` of a leaf.
+    lanes : ndarray of shape (branches,)
+        How many children a branch has.
+    rows_below : ndarray of shape (branches,)
+        How many rows there are below a branch.
+    root, height : int
+        The branch above all others, and how many there are on the way from it to a leaf.
+    coordinates, cuts : ndarray
+        How a sample divides space into cells: cut c at the coordinate ``coordinates[c]`` leads to cut 2c + 1 below,
+        2c + 2 else.
+    """
+
+    leaves: Floats
+    sizes: Integers
+    boxes: Floats
+    children: Integers
+    lanes: Integers
+    rows_below: Integers
+    root: int
+    height: int
+    coordinates: Integers
+    cuts: Floats
+
+    def readable(self) -> "KDBoxes":
+        """Return the same with arrays as loops take them."""
+        from bisector.engine.loops import given
+
+        arrays: dict[str, Any] = {name: given(part) for name, part in self._asdict().items() if np.ndim(part)}
+        return self._replace(**arrays)
+
+
+def arrange(rows: Floats, leaf_size: int) -> KDBoxes:
+    """Arrange rows of float64 numbers in boxes."""
+    from bisector.engine.loops import given
+    from bisector.search.kd_build_loops import LANES, arrange_cell
+
+    n, n_features = rows.shape
+    rows = given(rows)
+    coordinates, cuts = _sampled_cuts(rows)
+    order, starts = _listed_by_cell(rows, coordinates, cuts)
+    # Where the leaves of each cell begin, and the branches above them.
+    leaf_starts = _starts(-(-np.diff(starts) // leaf_size))
+    branch_starts = _starts(-(-np.diff(leaf_starts) // LANES))
+    upper, root, height = _branches_above(branch_starts, LANES)
+    n_leaves, n_lower = int(leaf_starts[-1]), int(branch_starts[-1])
+    n_branches = n_lower + len(upper)
+    require(
+        8 * (n_leaves * (n_features + 1) * leaf_size + n_branches * 2 * n_features * LANES),
+        doing=f"Arranging {n:,} rows in a KDTree",
+        holding=f"their {n_features:,} coordinates",
+        instead="use BruteForce, which takes them as they are",
+    )
+    leaves = np.empty((n_leaves, n_features + 1, leaf_size))
+    sizes = np.empty(n_leaves, dtype=np.int64)
+    boxes = np.empty((n_branches, n_features, 2, LANES))
+    boxes[:, :, 0], boxes[:, :, 1] = np.inf, -np.inf
+    children = np.zeros((n_branches, LANES), dtype=np.int64)
+    lanes = np.zeros(n_branches, dtype=np.int64)
+    rows_below = np.zeros(n_branches, dtype=np.int64)
+
+    def fill(cell: int) -> None:
+        start, stop = int(starts[cell]), int(starts[cell + 1])
+        places = start, stop, int(leaf_starts[cell]), int(branch_starts[cell])
+        arrange_cell(rows, given(order), *places, leaves, sizes, boxes, children, lanes)
+
+    parallel(fill, np.flatnonzero(np.diff(starts)).tolist())
+    filled = np.arange(n_lower)
+    leaf_owners = np.repeat(filled, lanes[:n_lower])
+    rows_below[:n_lower] = np.bincount(leaf_owners, sizes, minlength=n_lower)
+    for branch, below in enumerate(upper, start=n_lower):
+        lanes[branch] = len(below)
+        children[branch, : len(below)] = below
+        rows_below[branch] = rows_below[below].sum()
+        boxes[branch, :, 0, : len(below)] = boxes[below, :, 0].min(axis=2).T
+        boxes[branch, :, 1, : len(below)] = boxes[below, :, 1].max(axis=2).T
+    return KDBoxes(
+        leaves, sizes, boxes, children, lanes, rows_below, root, height, coordinates, cuts
+    ).readable()
+
+
+def cells_of(
+    rows: Floats, coordinates: Integers, cuts: Floats, n_jobs: int | None
+) -> tuple[NDArray[np.uint16], list[range], Integers]:
+    """Return the cells that rows lie in, blocks of rows, and how many of each block lie in each cell."""
+    from bisector.engine.loops import given
+    from bisector.search.kd_build_loops import find_cells
+
+    cells = np.empty(len(rows), dtype=np.uint16)
+    blocks = cut(len(rows), _BLOCK)
+    counts = np.zeros((len(blocks), len(cuts) + 1), dtype=np.int64)
+
+    def find(b: int) -> None:
+        find_cells(given(rows), blocks[b].start, blocks[b].stop, coordinates, cuts, cells, counts[b])
+
+    parallel(find, range(len(blocks)), n_jobs=n_jobs)
+    return cells, blocks, counts
+
+
+def _sampled_cuts(rows: Floats) -> tuple[Integers, Floats]:
+    from bisector.engine.loops import given
+    from bisector.search.kd_build_loops import cut_sample
+
+    n, n_features = rows.shape
+    cell_rows = max(_FEWEST_CELL_ROWS, min(_CELL_ROWS, _CELL_NUMBERS // n_features))
+    depth = 0
+    while depth < _MOST_CUTS_DEEP and n >> depth > 1.5 * cell_rows:
+        depth += 1
+    coordinates, cuts = np.zeros(2**depth - 1, dtype=np.int64), np.zeros(2**depth - 1)
+    if depth:
+        n_sampled = _SAMPLED_PER_CELL << depth
+        sample = rows[:: n // n_sampled][:n_sampled]
+        cut_sample(given(sample.T), np.arange(n_sampled), coordinates, cuts)
+    return given(coordinates), given(cuts)
+
+
+def _listed_by_cell(rows: Floats, coordinates: Integers, cuts: Floats) -> tuple[Integers, Integers]:
+    """Return the numbers of the rows cell by cell, ascending in each, and where each cell begins."""
+    from bisector.engine.loops import given
+    from bisector.search.kd_build_loops import list_by_cell
+
+    cells, blocks, counts = cells_of(rows, coordinates, cuts, None)
+    ends = np.cumsum(counts.T).reshape(counts.T.shape)  # of each block's rows in each cell
+    places = np.ascontiguousarray((ends - counts.T).T)
+    order = np.empty(len(rows), dtype=np.int64)
+
+    def write(b: int) -> None:
+        list_by_cell(given(cells, np.uint16), blocks[b].start, blocks[b].stop, places[b], order)
+
+    parallel(write, range(len(blocks)))
+    return order, np.concatenate([[0], ends[:, -1]])
+
+
+def _branches_above(starts: Integers, most: int) -> tuple[list[list[int]], int, int]:
+    """Return the children of the branches above the lowest, the number of the root, and how many levels there are.
+
+    Cells lie next to each other as the cuts of the sample join them, two and two. The branches of joined cells
+    stand side by side, all at one height, and are put below new ones only when they are too many for one.
+    """
+    made: list[list[int]] = []
+
+    def above(group: list[int]) -> list[int]:
+        """Put a group below as few branches as can hold it."""
+        first = int(starts[-1]) + len(made)
+        made.extend(group[i : i + most] for i in range(0, len(group), most))
+        return list(range(first, int(starts[-1]) + len(made)))
+
+    groups = [(list(range(*ends)), 1) for ends in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)]
+    while len(groups) > 1:
+        groups = [_side_by_side(*pair, most, above) for pair in zip(groups[::2], groups[1::2], strict=True)]
+    group, height = groups[0]
+    while len(group) > 1:
+        group, height = above(group), height + 1
+    return made, group[0], height
+
+
+def _side_by_side(
+    left: tuple[list[int], int],
+    right: tuple[list[int], int],
+    most: int,
+    above: Callable[[list[int]], list[int]],
+) -> tuple[list[int], int]:
+    """Join two groups of branches with their heights: raise the lower one, and both if they are too many."""
+    if not (left[0] and right[0]):
+        return left if left[0] else right
+    height = max(left[1], right[1])
+    while True:
+        joined = []
+        for group, own in (left, right):
+            while own < height:
+                group, own = above(group), own + 1
+            joined.append((group, own))
+        left, right = joined
+        if len(left[0]) + len(right[0]) <= most:
+            return left[0] + right[0], height
+        height += 1
+
+
+def _starts(counts: Integers) -> Integers:
+    return np.concatenate([[0], np.cumsum(counts)])

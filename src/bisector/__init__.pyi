@@ -50,14 +50,19 @@ from .linear import LinearRegression as LinearRegression
 from .measures.error_bounds import asymptotic_error as asymptotic_error
 from .measures.profile import distance_profile as distance_profile
 from .neighbors import (
+    CondensedNearestNeighbor as CondensedNearestNeighbor,
+    EditedNearestNeighbor as EditedNearestNeighbor,
+    InfluenceCondenser as InfluenceCondenser,
     KNeighborsClassifier as KNeighborsClassifier,
     KNeighborsClassifierCV as KNeighborsClassifierCV,
     KNeighborsRegressor as KNeighborsRegressor,
     KNeighborsRegressorCV as KNeighborsRegressorCV,
     NearestExemplarClassifier as NearestExemplarClassifier,
     NearestNeighbors as NearestNeighbors,
+    PrototypeMerger as PrototypeMerger,
     RadiusNeighborsClassifier as RadiusNeighborsClassifier,
     RadiusNeighborsRegressor as RadiusNeighborsRegressor,
+    VoronoiCondenser as VoronoiCondenser,
     learning_curve as learning_curve,
 )
 

@@ -38,7 +38,7 @@ for _, kind in bisector.all_estimators():
         for X in layouts(np.abs(table).astype(dtype)):
             for writable in (True, False):
                 X.setflags(write=writable)
-                target = (classes if is_classifier(kind()) else y).copy()
+                target = (classes if is_classifier(kind()) or hasattr(kind, "fit_resample") else y).copy()
                 target.setflags(write=writable)
                 model = kind().fit(X, target)
                 if hasattr(model, "predict"):

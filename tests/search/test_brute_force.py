@@ -392,11 +392,12 @@ def test_numbers_at_the_end_of_their_range():
         assert_array_equal(BruteForce(wide).query(wide, 3)[1], nearest(sums(np.square, wide, wide), 3))
 
 
-def test_infinite_radius_lists_all():
+def test_a_radius_without_end_lists_all():
     X = np.arange(12.0).reshape(6, 2)
     with always_screened():
-        assert_array_equal(BruteForce(X).query_radius(X, np.inf, count_only=True), np.full(6, 6))
-        assert BruteForce(X).query_radius(X, np.inf).nnz == 36
+        for radius in (1e100, 1e300, np.inf):
+            assert_array_equal(BruteForce(X).query_radius(X, radius, count_only=True), np.full(6, 6))
+            assert BruteForce(X).query_radius(X, radius).nnz == 36
 
 
 def test_it_pickles():

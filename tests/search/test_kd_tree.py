@@ -25,13 +25,16 @@ from bisector.distances import (
     Manhattan,
     Minkowski,
 )
+from bisector.search import kd_build
 from bisector.search.kd_tree import KDTree
 
 LEAF_SIZES = (1, 3, 32)
 
 # Plain Python would take minutes.
 many_rows = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="compilation is switched off")
-EXAMPLES = 20 if numba.config.DISABLE_JIT else 400
+EXAMPLES, ROWS = (20, 50) if numba.config.DISABLE_JIT else (400, 400)
+# Of which plain Python warns.
+overflowing = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 
 
 def clusters(rng, n, d, spread=0.1):
@@ -96,6 +99,7 @@ def test_ties_go_to_the_smaller_number(leaf_size, data):
     check_answers(KDTree(X, leaf_size=leaf_size), X, Q, ks={1, min(3, len(X)), len(X)}, shares=(0.0, 0.5))
 
 
+@overflowing
 @settings(max_examples=EXAMPLES)
 @given(
     table=awkward_tables(max_rows=60, max_features=20),
@@ -139,7 +143,7 @@ def test_awkward_tables(table, leaf_size, seed):
 )
 def test_every_formula_whether_a_metric_or_not(distance):
     rng = np.random.default_rng(5)
-    for X in (clusters(rng, 400, 4), rng.integers(-2, 3, size=(300, 4)).astype(float)):
+    for X in (clusters(rng, ROWS, 4), rng.integers(-2, 3, size=(ROWS, 4)).astype(float)):
         Q = np.concatenate([X[:20], clusters(rng, 20, 4), np.zeros((1, 4))])
         for leaf_size in LEAF_SIZES:
             check_answers(KDTree(X, distance, leaf_size=leaf_size), X, Q, ks=(1, 7, len(X)))
@@ -166,6 +170,7 @@ def test_queries_on_the_edges_of_boxes():
             check_answers(KDTree(X, distance, leaf_size=leaf_size), X, Q, ks=(1, 20, 90))
 
 
+@overflowing
 def test_rows_at_an_infinite_distance_count_as_rows():
     X = np.array([[1e200], [-1e200], [0.0], [1e200], [1e199]])
     distances, numbers = KDTree(X, leaf_size=2).query([[-1e200], [1.0]], 5)
@@ -193,6 +198,21 @@ def test_rows_in_many_cells(n_features):
     assert_array_equal(np.diff(found.indptr), index.query_radius(Q, radius, count_only=True))
     assert_array_equal(found[some].toarray(), index.query_radius(Q[some], radius).toarray())
     assert found.has_sorted_indices
+
+
+def test_few_rows_in_small_cells(monkeypatch):
+    """The steps that millions of rows take, on few: empty and crowded cells, branches above branches."""
+    for name, size in (("_CELL_ROWS", 16), ("_FEWEST_CELL_ROWS", 16), ("_SAMPLED_PER_CELL", 4)):
+        monkeypatch.setattr(kd_build, name, size)
+    rng = np.random.default_rng(3)
+    for n in rng.integers(1, 5 * ROWS, size=EXAMPLES // 5):
+        X = clusters(rng, n, int(rng.integers(1, 4)))
+        X[rng.random(n) < rng.choice([0.0, 0.3, 0.9])] = X[0]
+        if rng.random() < 0.5:
+            X = np.round(4 * X)
+        leaf_size = int(rng.choice([1, 2, 7]))
+        index = KDTree(X, leaf_size=leaf_size)
+        check_answers(index, X, np.concatenate([X[:3], clusters(rng, 3, X.shape[1])]), ks={1, min(4, n), n})
 
 
 @many_rows

@@ -103,9 +103,9 @@ def test_string_distances(distance):
     "distance",
     [
         Euclidean(),
-        Euclidean(weights=[1.0, 0.0, 3.0]),
-        Manhattan(),
         Cosine(angle=True),
+        pytest.param(Euclidean(weights=[1.0, 0.0, 3.0]), marks=pytest.mark.slow),
+        pytest.param(Manhattan(), marks=pytest.mark.slow),
         pytest.param(Chebyshev(), marks=pytest.mark.slow),
         pytest.param(Minkowski(3), marks=pytest.mark.slow),
     ],

@@ -18,7 +18,7 @@ from bisector.neighbors.kept_rows import (
     Found,
     Integers,
 )
-from bisector.neighbors.targets import Labels, check_labels, check_numbers
+from bisector.neighbors.targets import Labels, Numbers, check_labels, check_numbers
 from bisector.neighbors.votes import (
     Weights,
     check_vote_weights,
@@ -372,8 +372,7 @@ class KNeighborsRegressor(MultiOutputMixin, RegressorMixin, _KNeighbors):
     array([1.5, 5.5])
     """
 
-    _targets: Floats
-    _single: bool
+    _targets: Numbers
 
     def __init__(
         self,
@@ -413,20 +412,18 @@ class KNeighborsRegressor(MultiOutputMixin, RegressorMixin, _KNeighbors):
         """
         check_aggregate(self.aggregate)
         stand_in, learned = self._keep_weighted(X, sample_weight)
-        targets, single = check_numbers(self, y, len(learned["_index"]))
-        return store(self, stand_in, **learned, _targets=targets, _single=single)
+        targets = check_numbers(self, y, len(learned["_index"]))
+        return store(self, stand_in, **learned, _targets=targets)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Add training rows."""
         if not hasattr(self, "_index"):
             return self.fit(X, y, sample_weight)
-        targets, _ = check_numbers(self, y, len(np.asarray(y)))
-        if targets.shape[1] != self._targets.shape[1]:
-            raise ValueError(
-                f"y has {targets.shape[1]} targets, but there were {self._targets.shape[1]} before."
-            )
+        new, known = check_numbers(self, y, len(np.asarray(y))).values, self._targets.values
+        if new.shape[1] != known.shape[1]:
+            raise ValueError(f"y has {new.shape[1]} targets, but there were {known.shape[1]} before.")
         _, self._sample_weight = self._added(X, sample_weight)
-        self._targets = np.concatenate([self._targets, targets])
+        self._targets = self._targets._replace(values=np.concatenate([known, new]))
         return self
 
     def predict(self, X: Any) -> Floats:
@@ -435,14 +432,13 @@ class KNeighborsRegressor(MultiOutputMixin, RegressorMixin, _KNeighbors):
 
         check_is_fitted(self)
         parts = [
-            aggregated(found, votes(found, self.weights), self._targets, self.aggregate)
+            aggregated(found, votes(found, self.weights), self._targets.values, self.aggregate)
             for found in self._found_in_blocks(X)
         ]
-        predicted = np.concatenate(parts)
-        return predicted[:, 0] if self._single else predicted
+        return self._targets.shaped(np.concatenate(parts))
 
     def _keep_targets(self, kept: NDArray[np.bool_]) -> None:
-        self._targets = self._targets[kept]
+        self._targets = self._targets._replace(values=self._targets.values[kept])
 
 
 def check_aggregate(aggregate: Any) -> None:

@@ -91,7 +91,7 @@ class _ChoosesK(HoldsValues, BaseEstimator):
         errors = losses / n_rows
         spread = np.sqrt(np.maximum(squares / n_rows - errors**2, 0.0) / n_rows)
         m, w, k = map(int, np.unravel_index(np.argmin(errors), errors.shape))
-        best = self._model(k + 1, weightings[w], distances[m]).fit(X, y)
+        best = self._model(k + 1, weightings[w], distances[m]).fit(items, y)
         return store(
             self,
             stand_in,
@@ -319,12 +319,12 @@ class KNeighborsRegressorCV(RegressorMixin, _ChoosesK):
     _kind = KNeighborsRegressor
 
     def _targets(self, y: Any, n_rows: int) -> tuple[Floats, int]:
-        targets, single = check_numbers(self, y, n_rows)
-        if not single:
-            if targets.shape[1] > 1:
+        targets = check_numbers(self, y, n_rows)
+        if not targets.single:
+            if targets.values.shape[1] > 1:
                 raise ValueError("KNeighborsRegressorCV takes one target a row: fit one model a target.")
             column_or_1d(y, warn=True)
-        return targets[:, 0], 0
+        return targets.values[:, 0], 0
 
     def _losses(
         self,

@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bisector.distances.distance import Distance, Rows
+from bisector.distances.minkowski import Minkowski
 from bisector.distances.names import resolve
 from bisector.distances.precomputed import Precomputed
 from bisector.engine.sources import refuse_collections
@@ -81,10 +82,17 @@ class KeepsRows(HoldsValues, BaseEstimator):
         return stand_in, {
             "_index": index,
             "metric_": index.distance,
-            "effective_metric_": self.metric if isinstance(self.metric, str) else index.distance,
+            "effective_metric_": self._effective_metric(index.distance),
             "effective_metric_params_": dict(self.metric_params or {}),
             "n_samples_fit_": len(index),
         }
+
+    def _effective_metric(self, distance: Distance) -> Any:
+        """Return the metric as scikit-learn tells it: the usual name of a Minkowski distance that has one."""
+        if not isinstance(self.metric, str):
+            return distance
+        usual = {1: "manhattan", 2: "euclidean", np.inf: "chebyshev"}
+        return usual.get(self.p, self.metric) if self.metric in Minkowski.names else self.metric
 
     @property
     def index_(self) -> Index:

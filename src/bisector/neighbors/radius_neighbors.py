@@ -272,17 +272,17 @@ class RadiusNeighborsRegressor(MultiOutputMixin, RegressorMixin, _RadiusNeighbor
         """
         check_aggregate(self.aggregate)
         stand_in, learned = self._keep_weighted(X, sample_weight)
-        targets, single = check_numbers(self, y, len(learned["_index"]))
-        return store(self, stand_in, **learned, _targets=targets, _single=single)
+        targets = check_numbers(self, y, len(learned["_index"]))
+        return store(self, stand_in, **learned, _targets=targets)
 
     def predict(self, X: Any) -> Floats:
         """Return the average of the targets within the radius, for every row of X; NaN where there are none."""
         found = self._found(X)
-        predicted = aggregated(found, votes(found, self.weights), self._targets, self.aggregate)
+        predicted = aggregated(found, votes(found, self.weights), self._targets.values, self.aggregate)
         if np.isnan(predicted).any():
             warnings.warn(
                 "One or more samples have no neighbors within specified radius; predicting NaN.",
                 UserWarning,
                 stacklevel=2,
             )
-        return predicted[:, 0] if self._single else predicted
+        return self._targets.shaped(predicted)

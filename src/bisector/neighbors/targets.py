@@ -45,6 +45,9 @@ def check_labels(estimator: Any, y: Any, n_rows: int, classes: Any = None) -> La
     single = values.ndim == 1 or values.shape[1] == 1
     if values.ndim == 2 and values.shape[1] == 1:
         values = column_or_1d(values, warn=True)
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        what = "NaN" if np.isnan(values).any() else "infinity or a value too large for its type"
+        raise ValueError(f"Input y contains {what}: labels must be numbers or names.")
     check_classification_targets(values)
     if len(values) != n_rows:
         raise ValueError(
@@ -65,8 +68,30 @@ def check_labels(estimator: Any, y: Any, n_rows: int, classes: Any = None) -> La
     return Labels(np.stack(codes, axis=1).astype(np.int64), all_classes, single)
 
 
-def check_numbers(estimator: Any, y: Any, n_rows: int) -> tuple[NDArray[np.float64], bool]:
-    """Check numeric targets; return them as a matrix, and whether they came as a vector."""
+class Numbers(NamedTuple):
+    """Numeric targets, one or several a row.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_rows, n_targets)
+        float64, in which is computed.
+    single : bool
+        Whether y was a vector.
+    dtype : dtype
+        That of predictions: float32 if y was, else float64.
+    """
+
+    values: NDArray[np.float64]
+    single: bool
+    dtype: np.dtype[Any]
+
+    def shaped(self, predicted: NDArray[np.float64]) -> NDArray[Any]:
+        """Return predictions in the form of y."""
+        return (predicted[:, 0] if self.single else predicted).astype(self.dtype, copy=False)
+
+
+def check_numbers(estimator: Any, y: Any, n_rows: int) -> Numbers:
+    """Check numeric targets."""
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None: call fit(X, y)."
@@ -74,4 +99,5 @@ def check_numbers(estimator: Any, y: Any, n_rows: int) -> tuple[NDArray[np.float
     values = check_array(y, ensure_2d=False, dtype="numeric", input_name="y")
     check_consistent_length(np.empty(n_rows), values)
     single = values.ndim == 1
-    return (values[:, None] if single else values).astype(np.float64), single
+    dtype = np.dtype(np.float32 if values.dtype == np.float32 else np.float64)
+    return Numbers((values[:, None] if single else values).astype(np.float64), single, dtype)

@@ -24,9 +24,8 @@ from bisector.search.ball_partition_loops import (
     lay_out_rows,
     regroup,
 )
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from bisector.search.ball_tree import Shape
+from bisector.search.index import Floats, Integers
 
 # Rows of a tile.
 _TILE = 256
@@ -63,14 +62,16 @@ class Partition(NamedTuple):
     n_levels: int
 
 
-def divide(formula: Any, rows: Floats, *, at_medians: bool, branches: int, leaf_size: int) -> Partition:
-    """Divide rows into balls until none has more than `leaf_size` of them, and measure the balls."""
-    divider = _Divider(formula, rows, branches, leaf_size)
+def divide(formula: Any, rows: Floats, shape: Shape) -> Partition:
+    """Divide rows into balls, and these again, until none has too many rows or the depth is reached."""
+    divider = _Divider(formula, rows, shape)
     levels: list[_Level] = []
     starts, stops = np.array([0]), np.array([len(rows)])
-    deepest = _SPARE_DEPTH + _DEPTH_FACTOR * math.ceil(math.log(len(rows), branches))
+    deepest = _SPARE_DEPTH + _DEPTH_FACTOR * math.ceil(math.log(len(rows), shape.branches))
     while len(starts):
-        level = divider.divide_level(starts, stops, at_medians or len(levels) > deepest)
+        if len(levels) == shape.depth:
+            divider.leaf_size = len(rows)
+        level = divider.divide_level(starts, stops, shape.at_medians or len(levels) > deepest)
         levels.append(level)
         ends = starts[:, None] + np.cumsum(level.sizes, axis=1)
         filled = level.sizes > 0
@@ -93,9 +94,9 @@ class _Level(NamedTuple):
 class _Divider:
     """Rows on their way into balls."""
 
-    def __init__(self, formula: Any, rows: Floats, branches: int, leaf_size: int) -> None:
+    def __init__(self, formula: Any, rows: Floats, shape: Shape) -> None:
         self.formula, self.rows = formula, rows
-        self.branches, self.leaf_size = branches, leaf_size
+        self.branches, self.leaf_size = shape.branches, shape.leaf_size
         n, n_features = rows.shape
         self.weights = np.array([formula.weight(j) for j in range(n_features)])
         self.order = np.arange(n)

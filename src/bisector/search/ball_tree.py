@@ -104,6 +104,15 @@ class Slack(NamedTuple):
         return cls((n_features + 8) * np.finfo(np.float64).eps, vanishing)
 
 
+class Shape(NamedTuple):
+    """How a tree divides rows: see the parameters of `BallTree`."""
+
+    at_medians: bool
+    branches: int
+    leaf_size: int
+    depth: int | None
+
+
 class BallTree(Index):
     """A tree of balls: fast where rows lie in clusters, also with tens of coordinates.
 
@@ -123,6 +132,8 @@ class BallTree(Index):
         Into how many parts.
     leaf_size : int, default=64
         Parts with no more rows than these are not divided.
+    depth : int, optional
+        How often rows are divided at most; by default as often as it takes. With 1 there is one partition.
 
     Examples
     --------
@@ -143,10 +154,14 @@ class BallTree(Index):
         split: str = "farthest-first",
         branches: int = 10,
         leaf_size: int = 64,
+        depth: int | None = None,
     ) -> None:
-        self.split = check_choice("split", split, ("farthest-first", "median"))
-        self.branches = check_count("branches", branches, at_least=2)
-        self.leaf_size = check_count("leaf_size", leaf_size)
+        self.shape = Shape(
+            check_choice("split", split, ("farthest-first", "median")) == "median",
+            check_count("branches", branches, at_least=2),
+            check_count("leaf_size", leaf_size),
+            None if depth is None else check_count("depth", depth),
+        )
         super().__init__(X, metric)
 
     def _refusal(self) -> str | None:
@@ -165,7 +180,7 @@ class BallTree(Index):
     def _arrange(self, rows: Rows) -> "BallStructure":
         assert isinstance(self.distance, CoordinateDistance)
         assert isinstance(rows, NumericRows)
-        return BallStructure(self.distance, rows, self.split == "median", self.branches, self.leaf_size)
+        return BallStructure(self.distance, rows, self.shape)
 
 
 class BallStructure(Structure):
@@ -174,9 +189,7 @@ class BallStructure(Structure):
     distance: CoordinateDistance
     rows: NumericRows
 
-    def __init__(
-        self, distance: CoordinateDistance, rows: NumericRows, at_medians: bool, branches: int, leaf_size: int
-    ) -> None:
+    def __init__(self, distance: CoordinateDistance, rows: NumericRows, shape: Shape) -> None:
         super().__init__(distance, rows)
         n_features = rows.values.shape[1]
         formula = distance.lower(n_features)
@@ -187,7 +200,7 @@ class BallStructure(Structure):
             raise ValueError(
                 f"BallTree needs the triangle inequality, which {distance!r} breaks: use BruteForce."
             )
-        self.balls = _grow(self.formula, self.length, _doubles(rows), at_medians, branches, leaf_size)
+        self.balls = _grow(self.formula, self.length, _doubles(rows), shape)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         from bisector.engine.loops import given
@@ -276,16 +289,15 @@ class BallStructure(Structure):
         return [order[block.start : block.stop] for block in cut(len(queries), _BLOCK)], computed
 
 
-def _grow(formula: Any, length: Any, rows: Floats, at_medians: bool, branches: int, leaf_size: int) -> Any:
+def _grow(formula: Any, length: Any, rows: Floats, shape: Shape) -> Any:
     """Divide rows into balls and lay them out for the search."""
     from bisector.engine.loops import given
     from bisector.search.ball_partition import divide
     from bisector.search.ball_partition_loops import lay_out_rows
     from bisector.search.ball_tree_loops import Balls, measure_all
 
-    n, n_features = rows.shape
-    parts = divide(formula, rows, at_medians=at_medians, branches=branches, leaf_size=leaf_size)
-    slack = Slack.of(formula, length, n_features)
+    parts = divide(formula, rows, shape)
+    slack = Slack.of(formula, length, rows.shape[1])
     radii = np.empty(len(parts.radii))
     measure_all(length, given(parts.radii), radii)
     children, starts, stops, order = map(given, (parts.children, parts.starts, parts.stops, parts.order))
@@ -304,8 +316,8 @@ def _grow(formula: Any, length: Any, rows: Floats, at_medians: bool, branches: i
         order,
         shrunk=1 - 4 * slack.relative,
         absolute=2 * slack.absolute,
-        most_parts=branches,
-        largest_leaf=min(n, leaf_size),
+        most_parts=shape.branches,
+        largest_leaf=int((stops - starts)[leaves].max()),
         depth=parts.n_levels,
     )
 

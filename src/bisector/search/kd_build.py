@@ -44,7 +44,7 @@ class KDBoxes(NamedTuple):
     sizes : ndarray of shape (leaves,)
         How many rows a leaf has.
     boxes : ndarray of shape (branches, n_features, 2, 32)
-        For each child of a branch the lowest and highest coordinates of its rows; inf and −inf without a child.
+        For each child of a branch the lowest and the highest coordinates of its rows.
     children : ndarray of shape (branches, 32)
         The child's number, if it is a branch; ``~number`` of a leaf.
     lanes : ndarray of shape (branches,)
@@ -100,8 +100,7 @@ def arrange(rows: Floats, leaf_size: int) -> KDBoxes:
     )
     leaves = np.empty((n_leaves, n_features + 1, leaf_size))
     sizes = np.empty(n_leaves, dtype=np.int64)
-    boxes = np.empty((n_branches, n_features, 2, LANES))
-    boxes[:, :, 0], boxes[:, :, 1] = np.inf, -np.inf
+    boxes = np.zeros((n_branches, n_features, 2, LANES))
     children = np.zeros((n_branches, LANES), dtype=np.int64)
     lanes = np.zeros(n_branches, dtype=np.int64)
     rows_below = np.zeros(n_branches, dtype=np.int64)
@@ -119,8 +118,9 @@ def arrange(rows: Floats, leaf_size: int) -> KDBoxes:
         lanes[branch] = len(below)
         children[branch, : len(below)] = below
         rows_below[branch] = rows_below[below].sum()
-        boxes[branch, :, 0, : len(below)] = boxes[below, :, 0].min(axis=2).T
-        boxes[branch, :, 1, : len(below)] = boxes[below, :, 1].max(axis=2).T
+        used = (np.arange(LANES) < lanes[below, None])[:, None]
+        boxes[branch, :, 0, : len(below)] = boxes[below, :, 0].min(axis=2, where=used, initial=np.inf).T
+        boxes[branch, :, 1, : len(below)] = boxes[below, :, 1].max(axis=2, where=used, initial=-np.inf).T
     return KDBoxes(
         leaves, sizes, boxes, children, lanes, rows_below, root, height, coordinates, cuts
     ).readable()

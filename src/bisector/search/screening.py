@@ -343,23 +343,19 @@ class ByProducts:
 
     def _possible(self, seen: Seen, bounds: Floats) -> NDArray[Any]:
         """Return, for every query, the largest low of a pair whose reduced distance may be within the bound."""
-        exact = self._scaled(bounds) - seen.base
-        narrowed = exact.astype(self.screen.dtype)
-        narrowed = np.where(narrowed < exact, np.nextafter(narrowed, np.inf, dtype=narrowed.dtype), narrowed)
-        most = np.finfo(narrowed.dtype).max  # which is still less than the low of what is no reference
-        return np.where(seen.fit, np.minimum(narrowed, most), most)
+        lows = _rounded(self._lows(seen, bounds), self.screen.dtype, np.inf)
+        return np.where(seen.fit, lows, np.finfo(lows.dtype).max)
 
     def _certain(self, seen: Seen, bounds: Floats, largest_norm: float) -> NDArray[Any]:
         """Return, for every query, the largest low that is certainly within the bound, norms being so large."""
-        exact = self._scaled(bounds) - seen.base - seen.slack - self.screen.slope * largest_norm
-        narrowed = exact.astype(self.screen.dtype)
-        narrowed = np.where(narrowed > exact, np.nextafter(narrowed, -np.inf, dtype=narrowed.dtype), narrowed)
-        return np.where(seen.fit, np.minimum(narrowed, np.finfo(narrowed.dtype).max), -np.inf)
+        lows = self._lows(seen, bounds) - seen.slack - self.screen.slope * largest_norm
+        return np.where(seen.fit, _rounded(lows, self.screen.dtype, -np.inf), -np.inf)
 
-    def _scaled(self, bounds: Floats) -> Floats:
+    def _lows(self, seen: Seen, bounds: Floats) -> Floats:
+        """Return bounds as lows: at most the largest number, which is still less than what is no reference."""
         with np.errstate(over="ignore"):
-            scaled: Floats = bounds * self.screen.frame.scale**2
-        return scaled
+            lows = bounds * self.screen.frame.scale**2 - seen.base
+        return np.minimum(lows, float(np.finfo(self.screen.dtype).max))
 
     def _decide_within(
         self, queries: range, bounds: Floats, open_pairs: Listed
@@ -391,3 +387,11 @@ class ByProducts:
 
 def _list_size(k: int) -> int:
     return max(_LIST, _LISTS_OF_K * k)
+
+
+def _rounded(values: Floats, dtype: Any, towards: float) -> NDArray[Any]:
+    """Round to a dtype, up or down."""
+    near = values.astype(dtype)
+    with np.errstate(over="ignore"):
+        beyond = np.nextafter(near, towards, dtype=near.dtype)
+    return np.where(near < values if towards > 0 else near > values, beyond, near)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bisector.distances import tile_loops  # noqa: F401  which makes formulas known to loops
+from bisector.distances.tile_loops import weigh_columns
 from bisector.engine.loops import given, loop
 from bisector.search.comparing import GROUP
 
@@ -107,6 +107,7 @@ def reduce_pairs(
 ) -> None:
     """Write the reduced distances of listed pairs: four at a time, each gathered in the order of coordinates."""
     n_features = queries.shape[1]
+    weights, bare = weigh_columns(formula, n_features), formula.bare()
     n = len(reduced)
     for c in range(0, n, 4):
         # The last few pairs are filled up by repeating the last one.
@@ -115,11 +116,11 @@ def reduce_pairs(
         r0, r1, r2, r3 = numbers[c], numbers[c1], numbers[c2], numbers[c3]
         t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
         for j in range(n_features):
-            w = formula.weight(j)
-            t0 = formula.gather(t0, formula.term(queries[q0, j], references[r0, j], w))
-            t1 = formula.gather(t1, formula.term(queries[q1, j], references[r1, j], w))
-            t2 = formula.gather(t2, formula.term(queries[q2, j], references[r2, j], w))
-            t3 = formula.gather(t3, formula.term(queries[q3, j], references[r3, j], w))
+            w = weights[j]
+            t0 = bare.gather(t0, bare.term(queries[q0, j], references[r0, j], w))
+            t1 = bare.gather(t1, bare.term(queries[q1, j], references[r1, j], w))
+            t2 = bare.gather(t2, bare.term(queries[q2, j], references[r2, j], w))
+            t3 = bare.gather(t3, bare.term(queries[q3, j], references[r3, j], w))
         reduced[c], reduced[c1], reduced[c2], reduced[c3] = t0, t1, t2, t3
 
 

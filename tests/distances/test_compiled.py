@@ -14,10 +14,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.spatial.distance import canberra as scipy_canberra
-from scipy.spatial.distance import cdist
+from hypothesis import given, settings, strategies as st
+from scipy.spatial.distance import canberra as scipy_canberra, cdist
 
 from bisector.distances.compiled import Compiled
 from bisector.distances.compiled_loops import fill_rows_tile

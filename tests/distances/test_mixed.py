@@ -7,8 +7,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from bisector.distances.mixed import Column, Gower
 from bisector.distances.reductions import all_distances, counts_within, nearest, nearest_one, sums

@@ -3,8 +3,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bisector.engine.show import Caution, Heading, Paragraph, Sheet, Table, number, p_value, stars
 

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from bisector.engine.blocks import CACHE_BYTES, FEW_BLOCKS, LARGEST_BYTES, cut, equal_shares, rows_per_block
 from bisector.engine.sources import source

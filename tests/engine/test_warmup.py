@@ -42,7 +42,8 @@ def package(tmp_path):
     for name in ("__init__.py", "__init__.pyi", "warmup.py"):
         shutil.copy(original / name, copy / name)
     for path in (copy / "engine").glob("*.py"):
-        if path.name not in ("__init__.py", "loops.py", "loop_cache.py", "intrinsics.py", "progress.py", "values.py"):
+        kept = ("__init__.py", "loops.py", "loop_cache.py", "intrinsics.py", "progress.py", "values.py")
+        if path.name not in kept:
             path.unlink()
     (copy / "room").mkdir()
     for name, source in {

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
-from hypothesis import assume
-from hypothesis import strategies as st
+from hypothesis import assume, strategies as st
 
 
 class Problem(NamedTuple):

@@ -141,7 +141,9 @@ def test_mixed_rows():
             "old": rng.random(150) < 0.3,
         }
     )
-    check_answers(MetricTree(table, Gower(skip_missing=False), **SHAPES[1]), table, table[:15], ks=(1, 5, 150))
+    check_answers(
+        MetricTree(table, Gower(skip_missing=False), **SHAPES[1]), table, table[:15], ks=(1, 5, 150)
+    )
 
 
 @pytest.mark.parametrize("piece", [King(), Knight(), Bishop()], ids=repr)

@@ -73,7 +73,7 @@ class Precomputed(Distance):
         if like is None:
             if matrix.shape[0] != matrix.shape[1]:
                 raise ValueError(
-                    f"{name} must be square, with the distances among the references, but has the shape {matrix.shape}."
+                    f"{name} must be square, with the distances among references, but has the shape {matrix.shape}."
                 )
             return PrecomputedRows(matrix, np.arange(len(matrix)))
         assert isinstance(like, PrecomputedRows)

@@ -14,8 +14,7 @@ from typing import Any, TypeVar
 from bisector.engine.progress import Bar, track
 
 try:
-    from sklearn.callback import CallbackSupportMixin as CallbackSupport
-    from sklearn.callback import with_callbacks
+    from sklearn.callback import CallbackSupportMixin as CallbackSupport, with_callbacks
 except ImportError:  # scikit-learn before 1.9
     _Method = TypeVar("_Method", bound=Callable[..., Any])
 

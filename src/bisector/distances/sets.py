@@ -14,7 +14,7 @@ from bisector.engine.values import value
 
 @value
 class Jaccard(Distance):
-    """The share of what two sets have together that only one of them has: 1 − |A ∩ B| / |A ∪ B|.
+    """The share of what two sets have together that only one of them has: 1 − #(A ∩ B) / #(A ∪ B).
 
     Sets come as the rows of a table of zeros and ones (an array, a frame), whose columns are the possible
     elements; as a sparse matrix, where what is not zero is an element; or as a sequence of Python sets or lists of

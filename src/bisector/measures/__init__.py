@@ -1,0 +1,1 @@
+"""Measures: how good, how near, how sure, from arrays alone."""

@@ -54,7 +54,7 @@ class CondensedNearestNeighbor(ReducesRows):
 
     Notes
     -----
-    It takes about n·|S| distances to keep |S| of n rows, and memory for n·k numbers. Sample weights have no
+    It takes about n·m distances to keep m of n rows, and memory for n·k numbers. Sample weights have no
     meaning here: repeating a row changes nothing for k = 1.
 
     With more than two classes and k > 2, all rows of the class that x should get may be kept already while

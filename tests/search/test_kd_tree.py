@@ -225,7 +225,15 @@ def test_equal_rows_that_no_sample_divides():
     assert index.stats.distances - cost < 300
 
 
-@pytest.mark.parametrize("k", [1, 2, 63, 64, 65, 300])
+@many_rows
+def test_rows_in_an_order_that_is_bad_for_medians_of_a_few():
+    """Up and down again: the first, the middle and the last are the smallest, the largest and the smallest."""
+    X = np.column_stack([20_000.0 - np.abs(np.arange(-20_000, 20_000)), np.zeros(40_000)])
+    index = KDTree(X)
+    check_answers(index, X, [[0.0, 0.0], [7.5, 1.0], [20_000.0, 0.0]], ks=(1, 5), shares=(0.001,))
+
+
+@pytest.mark.parametrize("k", [1, 2, 511, 512, 513, 900])
 def test_any_number_of_neighbours(k):
     """Few are kept in order, many in a heap."""
     rng = np.random.default_rng(k)

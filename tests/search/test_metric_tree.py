@@ -29,6 +29,7 @@ from bisector.distances import (
     Minkowski,
     Pawn,
 )
+from bisector.search.index import Stats
 from bisector.search.metric_tree import MetricTree
 
 SHAPES = [{"branches": 2, "leaf_size": 1}, {"branches": 4, "leaf_size": 3}, {"branches": 30, "leaf_size": 5}]
@@ -169,7 +170,7 @@ def test_a_users_function_of_objects():
         warnings.simplefilter("ignore")  # it says that the function runs as Python
         index = MetricTree(branches, Compiled(depth_in_tree, law="metric"), **SHAPES[0])
         check_answers(index, branches, branches[:9], ks=(1, 5), shares=(0.2,))
-        index.stats.__init__()
+        index.stats = Stats()
         index.query(branches[:9], 1)
     assert index.stats.share < 0.5
 

@@ -95,12 +95,13 @@ def fill_tile(
         for j in range(n_features):
             one[j] = outer[outer_from + i, j]
         gather_row(bare, weights, one, columns, totals)
+        line = out[row + i, column : column + n_columns]
         if finished:
             for b in range(n_columns):
-                out[row + i, column + b] = bare.finish(totals[b])
+                line[b] = bare.finish(totals[b])
         else:
             for b in range(n_columns):
-                out[row + i, column + b] = totals[b]
+                line[b] = totals[b]
 
 
 @loop

@@ -1,8 +1,9 @@
 """Dividing rows into a tree of balls, level by level (Learning From Data, 6.2.3).
 
-Farthest first: any row is the first centre, the row farthest from it the next, then always the row farthest from
-all centres so far. Each row belongs to its nearest centre; the mean of these rows becomes the centre, and the
-rows are divided anew, once: the search needs parts that lie together, not the best of all partitions.
+Farthest first: a row at the edge is the first centre, the row farthest from it the next, then always that
+farthest from all centres so far. Each row belongs to its nearest centre; the mean of these rows becomes the
+centre, and the rows are divided anew, once: the search needs parts that lie together, not the best of all
+partitions.
 """
 
 import math
@@ -119,7 +120,7 @@ class _Divider:
         def work(some: slice) -> None:
             balls = _Balls.of(starts[some], stops[some])
             self._lay_out(balls)
-            level.centres[some], level.radii[some] = self._measure(balls)
+            level.centres[some], level.radii[some], edge = self._measure(balls)
             n_rows = balls.stops - balls.starts
             # Not more parts than would make leaves.
             wanted = np.where(
@@ -128,7 +129,7 @@ class _Divider:
             if not wanted.any():
                 return
             if not at_medians:
-                level.sizes[some] = self._divide_farthest_first(balls, wanted)
+                level.sizes[some] = self._divide_farthest_first(balls, wanted, edge)
             # Rows that are all alike have no farthest.
             whole = (wanted > 0) & (np.count_nonzero(level.sizes[some], axis=1) < 2)
             if whole.any():
@@ -140,47 +141,43 @@ class _Divider:
     def _lay_out(self, balls: "_Balls") -> None:
         lay_out_rows(self.rows, self.order, balls.tile_starts, balls.tile_stops, self.columns)
 
-    def _measure(self, balls: "_Balls") -> tuple[Floats, Floats]:
-        """Return the means of balls as centres, and the largest reduced distances to rows.
+    def _measure(self, balls: "_Balls") -> tuple[Floats, Floats, Integers]:
+        """Return the means of balls as centres, the largest reduced distances from them, and to which places.
 
         Where the row nearest to the mean has the smaller ball, that is the centre: the mean of codes is no code.
         """
         self.parts[balls.span] = 0
-        means = self._average(balls, 1)[0][:, 0]
-        everywhere = np.zeros(len(balls.starts), dtype=np.int64)
-
-        def radii(centres: Floats) -> Floats:
-            self.nearest[balls.span] = np.inf
-            self._assign(balls, centres, everywhere)
-            return self.nearest[_found(find_farthest, self.nearest, balls)]
-
-        around_means = radii(means)
-        rows = self.rows[self.order[_found(find_middle, self.nearest, balls)]]
-        around_rows = radii(rows)
+        means = self._average(balls, 1)[0]
+        everywhere = np.ones((len(means), 1), dtype=bool)
+        self._assign(balls, means, everywhere, afresh=True)
+        edge = _found(find_farthest, self.nearest, balls)
+        around_means = self.nearest[edge]
+        rows = self.rows[self.order[_found(find_middle, self.nearest, balls)], None]
+        self._assign(balls, rows, everywhere, afresh=True)
+        around_rows = self.nearest[_found(find_farthest, self.nearest, balls)]
         better = around_rows < around_means
-        return np.where(better[:, None], rows, means), np.where(better, around_rows, around_means)
+        centres = np.where(better[:, None], rows[:, 0], means[:, 0])
+        return centres, np.where(better, around_rows, around_means), edge
 
-    def _divide_farthest_first(self, balls: "_Balls", wanted: Integers) -> Integers:
+    def _divide_farthest_first(self, balls: "_Balls", wanted: Integers, edge: Integers) -> Integers:
+        """Divide balls into as many parts as wanted, the first around a row at the edge; return their sizes."""
+
         def sums() -> Floats:
             found = np.empty(len(wanted))
             add_up(self.nearest, balls.starts, balls.stops, found)
             return found
 
-        # From the first row, which is as good as any, to the one farthest from it, which lies at the edge.
-        self.nearest[balls.span] = np.inf
-        self._assign(balls, self.rows[self.order[balls.starts]], np.where(wanted > 0, 0, -1))
-        farthest = _found(find_farthest, self.nearest, balls)
-        self.nearest[balls.span] = np.inf
+        farthest = edge
         for part in range(int(wanted.max())):
-            new = (part < wanted) & (self.nearest[farthest] > 0)
-            self._assign(balls, self.rows[self.order[farthest]], np.where(new, part, -1))
-            farthest = _found(find_farthest, self.nearest, balls)
+            new = part < wanted
+            if part:
+                farthest = _found(find_farthest, self.nearest, balls)
+                new &= self.nearest[farthest] > 0
+            centres = self.rows[self.order[farthest], None]
+            self._assign(balls, centres, new[:, None], part, afresh=part == 0)
         regions, before = self.parts[balls.span].copy(), sums()
         means, counts = self._average(balls, self.branches)
-        self.nearest[balls.span] = np.inf
-        for part in range(self.branches):
-            new = (counts[:, part] > 0) & (wanted > 0)
-            self._assign(balls, means[:, part], np.where(new, part, -1))
+        self._assign(balls, means, (counts > 0) & (wanted > 0)[:, None], afresh=True)
         # Means need not be nearer than rows are: of codes, say.
         for ball in np.flatnonzero((wanted > 0) & ~(sums() < before)):
             start, stop = balls.starts[ball], balls.stops[ball]
@@ -198,11 +195,21 @@ class _Divider:
         divide_at_medians(self.rows, self.weights, self.order, *bounds, given(wanted[whole]), sizes)
         return sizes
 
-    def _assign(self, balls: "_Balls", centres: Floats, part: Integers) -> None:
-        """Offer every ball a centre for one of its parts, or none where the part is negative."""
+    def _assign(
+        self,
+        balls: "_Balls",
+        centres: Floats,
+        wanted: NDArray[np.bool_],
+        first_part: int = 0,
+        *,
+        afresh: bool,
+    ) -> None:
+        """Offer every ball new centres (balls × centres × coordinates), where they are wanted."""
+        if afresh:
+            self.nearest[balls.span] = np.inf
         assign_rows(
             self.formula, self.columns, balls.tile_starts, balls.tile_stops, balls.tile_owner, given(centres),
-            given(part), self.nearest, self.parts,
+            given(wanted), first_part, self.nearest, self.parts,
         )  # fmt: skip
 
     def _average(self, balls: "_Balls", n_parts: int) -> tuple[Floats, Integers]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bisector.distances.tile_loops import weigh_columns
-from bisector.engine.loops import given, loop
+from bisector.engine.loops import loop
 from bisector.search.ball_tree_loops import measure_block
 
 
@@ -30,29 +30,31 @@ def lay_out_rows(rows: Any, order: Any, starts: Any, stops: Any, blocks: Any) ->
 
 @loop
 def assign_rows(
-    formula: Any, columns: Any, starts: Any, stops: Any, owner: Any, centres: Any, part: Any,
+    formula: Any, columns: Any, starts: Any, stops: Any, owner: Any, centres: Any, wanted: Any, first_part: int,
     nearest: Any, parts: Any,
 ) -> None:  # fmt: skip
     """Let the rows of tiles that are nearer to a new centre than to those before belong to its part.
 
-    Tile t lies in ball ``owner[t]``, whose new centre is that of ``part[ball]``, or none where that is negative.
+    Tile t lies in ball ``owner[t]``. Its new centres are ``centres[owner[t]]``, of parts numbered from `first_part`
+    on; only those that are wanted count.
     """
-    n_features = centres.shape[1]
+    n_features = centres.shape[2]
     weights, bare = weigh_columns(formula, n_features), formula.bare()
     totals, centre = np.empty(0), np.empty(n_features)
     for t in range(len(starts)):
-        start, n = starts[t], stops[t] - starts[t]
-        if part[owner[t]] < 0:
-            continue
+        start, n, ball = starts[t], stops[t] - starts[t], owner[t]
         if len(totals) < n:
             totals = np.empty(n)
-        for j in range(n_features):
-            centre[j] = centres[owner[t], j]
-        measure_block(bare, weights, centre, columns, start, start + n, totals)
-        for b in range(n):
-            if totals[b] < nearest[start + b]:
-                nearest[start + b] = totals[b]
-                parts[start + b] = part[owner[t]]
+        for c in range(centres.shape[1]):
+            if not wanted[ball, c]:
+                continue
+            for j in range(n_features):
+                centre[j] = centres[ball, c, j]
+            measure_block(bare, weights, centre, columns, start, start + n, totals)
+            for b in range(n):
+                if totals[b] < nearest[start + b]:
+                    nearest[start + b] = totals[b]
+                    parts[start + b] = first_part + c
 
 
 @loop
@@ -191,22 +193,8 @@ def part_at(rows: Any, coordinate: int, order: Any, start: int, stop: int, middl
 
 def warm() -> None:
     """Compile the loops of this module for the formulas of Euclidean and Manhattan distance."""
-    from bisector.distances import terms
+    from bisector.search.ball_tree import BallTree
 
-    row, one, zeros, sizes = (
-        given(np.ones((1, 1))),
-        np.ones(1),
-        np.zeros(1, np.int64),
-        np.zeros((1, 1), np.int64),
-    )
-    start, stop = given(np.zeros(1, np.int64)), given(np.ones(1, np.int64))
-    for order in (np.zeros(1, np.int64), start):
-        lay_out_rows(row, order, start, stop, one)
-    for formula in (terms.SquaredTerms(), terms.AbsoluteTerms()):
-        assign_rows(formula, one, start, stop, start, row, start, one, zeros)
-    find_farthest(one, start, stop, zeros)
-    find_middle(one, start, stop, zeros)
-    add_up(one, start, stop, np.ones(1))
-    average_parts(row, np.zeros(1, np.int64), start, stop, zeros, sizes, np.ones((1, 1, 1)))
-    regroup(np.zeros(1, np.int64), start, stop, zeros, np.zeros((1, 1), np.int64))
-    divide_at_medians(row, np.ones(1), np.zeros(1, np.int64), start, stop, stop, sizes)
+    for metric in ("euclidean", "manhattan"):
+        for split in ("farthest-first", "median"):
+            BallTree(np.arange(3.0)[:, None], metric, split=split, leaf_size=1)

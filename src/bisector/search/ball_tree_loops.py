@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bisector.distances.tile_loops import gather_row, weigh_columns
-from bisector.engine.loops import compile_methods, given, loop
+from bisector.engine.loops import compile_methods, loop
 from bisector.search.heap_loops import EMPTY, is_nearer, replace_worst, sort_heap
 
 compile_methods(length=lambda self, value: None)
@@ -249,16 +249,9 @@ def grown(array: Any, size: int) -> Any:
 
 def warm() -> None:
     """Compile the loops of this module for the formulas of Euclidean and Manhattan distance."""
-    from bisector.distances import terms
-    from bisector.search.ball_tree import FinishedLength, RootLength
+    from bisector.search.ball_tree import BallTree
 
-    one, zero, row = given(np.ones(1)), given(np.zeros(1, np.int64)), given(np.ones((1, 1)))
-    ends = given(np.ones(1, np.int64))
-    balls = Balls(given(np.ones(2, np.int64)), zero, ends, one, one, one, zero, 1.0, 0.0, 1, 1, 1)
-    alive, before = given(np.ones(0, np.bool_)), given(np.arange(2))
-    squared, absolute = terms.SquaredTerms(), terms.AbsoluteTerms()
-    for formula, length in ((squared, RootLength()), (absolute, FinishedLength(absolute))):
-        measure_all(length, one, np.empty(1))
-        enter(formula, balls, row, np.empty(1, np.int64))
-        find_nearest(formula, length, balls, alive, row, np.empty((1, 1)), np.empty((1, 1), np.int64))
-        find_within(formula, length, balls, before, row, one, True, np.empty(1, np.int64))
+    for metric in ("euclidean", "manhattan"):
+        index = BallTree(np.arange(3.0)[:, None], metric, leaf_size=1)
+        index.query(np.zeros((2000, 1)))
+        index.query_radius([[0.0]], 1.0)

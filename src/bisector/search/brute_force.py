@@ -144,5 +144,6 @@ def _nearest(
 
 def _blocks(n_queries: int, most: int, n_jobs: int | None) -> list[range]:
     """Cut queries into blocks: as large as is best, and enough of them for all threads."""
-    share = -(-n_queries // (_ITEMS_A_THREAD * threads_for(n_jobs)))
+    threads = threads_for(n_jobs)
+    share = -(-n_queries // (_ITEMS_A_THREAD * threads)) if threads > 1 else n_queries
     return cut(n_queries, min(most, whole_groups(max(1, share))))

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bisector.engine.bits import popcount
-from bisector.engine.loops import compile_methods, loop
+from bisector.engine.loops import compile_methods, given, loop
 from bisector.engine.values import lowered
 
 LONGEST = 62
@@ -132,6 +132,7 @@ def count_common(masks: Any, n: int, letters: Any, firsts: Any, length: int, sta
 
 
 def warm() -> None:
-    """Compile the loop of this module; the others are compiled into those that search."""
+    """Compile the loop of this module; the others become part of those that search."""
     zeros, lanes = np.zeros(1, np.int64), np.zeros(LANES, np.int64)
-    count_common(zeros, 1, zeros.astype(np.int32), lanes, 1, np.zeros((5, LANES), np.int64), lanes.copy())
+    letters = given(np.zeros(1, np.int32), np.int32)
+    count_common(zeros, 1, letters, lanes, 1, np.zeros((7, LANES), np.int64), lanes.copy())

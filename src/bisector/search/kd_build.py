@@ -20,6 +20,13 @@ from bisector.engine.memory import require
 from bisector.engine.threads import parallel
 from bisector.search.index import Floats, Integers
 
+# How many children a branch has at most: their bounds are computed together.
+LANES = 32
+
+# So many lanes, also of rows in a leaf, the last bits of a number tell apart in a search; by so many units in the
+# last place, at least, its bounds give way.
+MOST_LANES = 4096
+
 # Rows of a cell, about; fewer where they are long, so that a cell stays in the second-level cache.
 _CELL_ROWS, _CELL_NUMBERS, _FEWEST_CELL_ROWS = 8192, 2**17, 1024
 
@@ -80,7 +87,7 @@ class KDBoxes(NamedTuple):
 def arrange(rows: Floats, leaf_size: int) -> KDBoxes:
     """Arrange rows of float64 numbers in boxes."""
     from bisector.engine.loops import given
-    from bisector.search.kd_build_loops import LANES, arrange_cell
+    from bisector.search.kd_build_loops import arrange_cell
 
     n, n_features = rows.shape
     rows = given(rows)
@@ -89,7 +96,7 @@ def arrange(rows: Floats, leaf_size: int) -> KDBoxes:
     # Where the leaves of each cell begin, and the branches above them.
     leaf_starts = _starts(-(-np.diff(starts) // leaf_size))
     branch_starts = _starts(-(-np.diff(leaf_starts) // LANES))
-    upper, root, height = _branches_above(branch_starts, LANES)
+    upper, root, height = _branches_above(branch_starts)
     n_leaves, n_lower = int(leaf_starts[-1]), int(branch_starts[-1])
     n_branches = n_lower + len(upper)
     require(
@@ -178,7 +185,7 @@ def _listed_by_cell(rows: Floats, coordinates: Integers, cuts: Floats) -> tuple[
     return order, np.concatenate([[0], ends[:, -1]])
 
 
-def _branches_above(starts: Integers, most: int) -> tuple[list[list[int]], int, int]:
+def _branches_above(starts: Integers) -> tuple[list[list[int]], int, int]:
     """Return the children of the branches above the lowest, the number of the root, and how many levels there are.
 
     Cells lie next to each other as the cuts of the sample join them, two and two. The branches of joined cells
@@ -189,12 +196,12 @@ def _branches_above(starts: Integers, most: int) -> tuple[list[list[int]], int, 
     def above(group: list[int]) -> list[int]:
         """Put a group below as few branches as can hold it."""
         first = int(starts[-1]) + len(made)
-        made.extend(group[i : i + most] for i in range(0, len(group), most))
+        made.extend(group[i : i + LANES] for i in range(0, len(group), LANES))
         return list(range(first, int(starts[-1]) + len(made)))
 
     groups = [(list(range(*ends)), 1) for ends in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)]
     while len(groups) > 1:
-        groups = [_side_by_side(*pair, most, above) for pair in zip(groups[::2], groups[1::2], strict=True)]
+        groups = [_side_by_side(*pair, above) for pair in zip(groups[::2], groups[1::2], strict=True)]
     group, height = groups[0]
     while len(group) > 1:
         group, height = above(group), height + 1
@@ -204,7 +211,6 @@ def _branches_above(starts: Integers, most: int) -> tuple[list[list[int]], int, 
 def _side_by_side(
     left: tuple[list[int], int],
     right: tuple[list[int], int],
-    most: int,
     above: Callable[[list[int]], list[int]],
 ) -> tuple[list[int], int]:
     """Join two groups of branches with their heights: raise the lower one, and both if they are too many."""
@@ -218,7 +224,7 @@ def _side_by_side(
                 group, own = above(group), own + 1
             joined.append((group, own))
         left, right = joined
-        if len(left[0]) + len(right[0]) <= most:
+        if len(left[0]) + len(right[0]) <= LANES:
             return left[0] + right[0], height
         height += 1
 

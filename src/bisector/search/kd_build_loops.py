@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 
 from bisector.engine.loops import given, loop
-
-# How many children a branch has at most: their bounds are computed together.
-LANES = 32
+from bisector.search.kd_build import LANES
 
 # From so many rows of a part its spread is estimated.
 _SAMPLED = 32
@@ -49,10 +47,20 @@ def put_smaller_first(column: Any, order: Any, start: int, stop: int, pivot: flo
 
 
 @loop
+def next_drawn(drawn: int) -> int:
+    """Return the next of a sequence of numbers below 2³¹ that look random."""
+    return (drawn * 1103515245 + 12345) % 2**31
+
+
+@loop
 def divide_at(column: Any, order: Any, start: int, stop: int, middle: int) -> None:
     """Order rows so that no coordinate before the place `middle` exceeds one from there on: Hoare's selection."""
+    drawn = 12345
     while stop - start > 1:
-        a, b, c = column[order[start]], column[order[(start + stop) // 2]], column[order[stop - 1]]
+        # The median of three rows drawn at random, always the same: no order of the rows makes this slow.
+        a, drawn = column[order[start + drawn % (stop - start)]], next_drawn(drawn)
+        b, drawn = column[order[start + drawn % (stop - start)]], next_drawn(drawn)
+        c, drawn = column[order[start + drawn % (stop - start)]], next_drawn(drawn)
         pivot = max(min(a, b), min(max(a, b), c))
         place = put_smaller_first(column, order, start, stop, pivot)
         if middle < place:

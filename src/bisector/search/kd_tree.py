@@ -14,16 +14,13 @@ from bisector.engine.memory import require
 from bisector.engine.threads import parallel
 from bisector.engine.validation import check_count
 from bisector.search.index import Floats, Index, Integers, Nearest, Structure, Within
-from bisector.search.kd_build import arrange, cells_of
+from bisector.search.kd_build import MOST_LANES, arrange, cells_of
 
 # Queries that a thread takes at once.
 _BLOCK = 512
 
 # From so many queries on it pays to search in the order of the cells they lie in, which then are in the cache.
 _MANY_QUERIES = 1024
-
-# As many lanes as a key can number.
-_LARGEST_LEAF = 4096
 
 
 class KDTree(Index):
@@ -53,7 +50,7 @@ class KDTree(Index):
     """
 
     def __init__(self, X: Any, metric: Any = "euclidean", *, leaf_size: int = 32) -> None:
-        self.leaf_size = check_count("leaf_size", leaf_size, at_most=_LARGEST_LEAF)
+        self.leaf_size = check_count("leaf_size", leaf_size, at_most=MOST_LANES)
         super().__init__(X, metric)
 
     def _refusal(self) -> str | None:

@@ -28,15 +28,13 @@ import numpy as np
 from bisector.distances.tile_loops import weigh_columns
 from bisector.engine.loops import given, loop
 from bisector.search.heap_loops import EMPTY, is_nearer, replace_worst, sort_heap
-
-# As many lanes as the last bits of a key can number, and the least slack of bounds in units of the last place.
-MOST_LANES = 4096
+from bisector.search.kd_build import MOST_LANES
 
 # More than any key of a lane that is in use, and than any limit.
 _NO_KEY = 2**63 - 1
 
 # Up to so many nearest rows are kept in order, more in a heap.
-_MOST_SORTED = 64
+_MOST_SORTED = 512
 
 
 @loop

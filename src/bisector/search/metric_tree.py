@@ -156,10 +156,11 @@ class PivotStructure(Structure):
         others = np.delete(np.arange(n), pivots)
         if not len(others):
             return Part(start, start + n, rows, numbers)
-        owner = _owners(distances[:, others], n_parts)
+        distances = distances[:, others]
+        owner = _owners(distances, n_parts)
         owners, owner, sizes = np.unique(owner, return_inverse=True, return_counts=True)
         low, high = np.empty((len(pivots), len(owners))), np.empty((len(pivots), len(owners)))
-        range_parts(given(distances[:, others]), given(owner), low, high)
+        range_parts(given(distances), given(owner), low, high)
         starts = start + len(pivots) + np.cumsum(sizes) - sizes
 
         def inner(part: int) -> Part:
@@ -194,10 +195,12 @@ class PivotStructure(Structure):
 
 def _owners(distances: Floats, n_parts: int) -> Integers:
     """Give each row to its nearest pivot, equally near ones taking turns; divide them by rank if one gets most."""
+    from bisector.engine.loops import given
+    from bisector.search.metric_tree_loops import assign_pivots
+
     n = distances.shape[1]
-    nearest = distances == distances.min(axis=0)
-    turn = np.arange(n) % nearest.sum(axis=0) + 1
-    owner = np.argmax((np.cumsum(nearest, axis=0) == turn) & nearest, axis=0)
+    owner = np.empty(n, dtype=np.int64)
+    assign_pivots(given(distances), owner)
     if np.bincount(owner).max() <= max(_LARGEST_SHARE * n, 1):
         return owner
     # By their distance from the pivot that tells them apart best.

@@ -54,6 +54,25 @@ def keep_nearest_listed(tile: Any, listed: Any, alive: Any, queries: Any, best: 
 
 
 @loop
+def assign_pivots(distances: Any, owner: Any) -> None:
+    """Give each row (a column) to the nearest pivot; where several are equally near, they take turns."""
+    n_pivots, n = distances.shape
+    for i in range(n):
+        nearest, n_equal = 0, 0
+        for pivot in range(n_pivots):
+            if distances[pivot, i] < distances[nearest, i]:
+                nearest, n_equal = pivot, 0
+            n_equal += 1 if distances[pivot, i] == distances[nearest, i] else 0
+        turn = i % n_equal
+        for pivot in range(nearest, n_pivots):
+            if distances[pivot, i] == distances[nearest, i]:
+                if turn == 0:
+                    owner[i] = pivot
+                    break
+                turn -= 1
+
+
+@loop
 def range_parts(distances: Any, parts: Any, low: Any, high: Any) -> None:
     """Set the least and the largest distance from each pivot to the rows of each part."""
     n_pivots, n = distances.shape
@@ -73,3 +92,4 @@ def warm() -> None:
     bound_parts(row, row, row, 0.0, one, one.copy())
     keep_nearest_listed(one, first, given(np.ones(1, np.bool_)), first, one.copy(), number)
     range_parts(row, first, one, one.copy())
+    assign_pivots(row, np.zeros(1, np.int64))

@@ -49,8 +49,8 @@ FEWEST_COORDINATES = 2
 # With more neighbours than this share of the references, nearly all of these would have to be decided.
 LARGEST_SHARE = 1 / 8
 
-# The tile of products that fits into the second-level cache in single precision, queries × references.
-_TILE = (1024, 512)
+# The tile of products, queries × references: in single precision it just fits into the second-level cache.
+_TILE = (2048, 256)
 # References that a query's list holds at least, and a multiple of k: up to half of them may stay undecided.
 _LIST, _LISTS_OF_K = 1024, 4
 # What the lists of all queries of a tile hold at most, by having fewer queries.

@@ -14,6 +14,8 @@ Integers = NDArray[np.int64]
 
 # Signatures have so many bits that they are positive integers.
 BITS = 63
+# Strings that are bounded and looked through together are of one length; what lacks to a group is filled up.
+GROUP = 64
 _OWN_CLASSES, _SHARED_CLASSES = 40, 24
 # Strings from which it is learned what tells strings apart.
 _SAMPLE = 20_000

@@ -31,7 +31,7 @@ from bisector.distances.strings import (
 )
 from bisector.engine.threads import parallel
 from bisector.search.index import Floats, Index, Integers, Nearest, Structure, Within
-from bisector.search.spelling import Alphabet, Spelling
+from bisector.search.spelling import GROUP, Alphabet, Spelling
 
 # Queries that a thread takes at once.
 _BLOCK = 32
@@ -132,7 +132,7 @@ def bit_metric(distance: StringDistance) -> Any:
 
 
 class WordStructure(Structure):
-    """Strings in the order of their lengths, with their signatures."""
+    """Strings in groups of one length, with their signatures."""
 
     distance: StringDistance
     rows: StringRows
@@ -145,11 +145,19 @@ class WordStructure(Structure):
         assert bound is not None
         self.bound, self.metric = bound, bit_metric(distance)
         sizes = np.array([len(string) for string in rows.strings], dtype=np.int64)
-        self.order = given(np.argsort(sizes, kind="stable"))
-        # Where the strings of each length begin.
-        self.lengths = given(np.searchsorted(sizes[self.order], np.arange(sizes.max() + 2)))
+        counts = np.bincount(sizes)
+        n_groups = -(-counts // GROUP)
+        # The group with which the strings of each length begin, and where each string stands.
+        self.lengths = given(np.concatenate([[0], np.cumsum(n_groups)]))
+        by_size = np.argsort(sizes, kind="stable")
+        before = np.cumsum(counts) - counts
+        places = (GROUP * self.lengths[:-1] - before)[sizes[by_size]] + np.arange(len(sizes))
+        order = np.full(GROUP * self.lengths[-1], -1)
+        order[places] = by_size
+        self.order = given(order)
         self.alphabet = Alphabet(rows.strings)
-        self.words = self.alphabet.spell([rows.strings[number] for number in self.order.tolist()])
+        spelt = ["", *rows.strings]
+        self.words = self.alphabet.spell([spelt[number + 1] for number in order.tolist()])
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         from bisector.engine.loops import given
@@ -243,7 +251,7 @@ class WordStructure(Structure):
 
         assert isinstance(queries, StringRows)
         rows = queries.comparable_with(self.rows)
-        living = np.ones(len(self.rows), dtype=bool) if alive is None else alive[self.order]
+        living = self.order >= 0 if alive is None else (self.order >= 0) & alive[self.order]
         short = np.array(
             [self.metric is not None and len(string) <= LONGEST for string in rows.strings], dtype=bool
         )
@@ -275,14 +283,15 @@ class _Query:
     """One query among strings, compared by the distance itself."""
 
     def __init__(self, structure: WordStructure, row: StringRows, living: NDArray[np.bool_]) -> None:
-        from bisector.search.string_search_loops import bound_words
+        from bisector.search.string_search_loops import bound_lengths
 
         self.structure = structure
         self.row = row
         self.compared = 0
-        bounds = np.empty(len(structure.rows), dtype=np.uint8)
+        words, lengths = structure.words, structure.lengths
+        bounds = np.empty(len(living), dtype=np.uint8)
         spelt = structure.alphabet.spell(row.strings)
-        bound_words(structure.words, structure.lengths, structure.bound, spelt, 0, bounds)
+        bound_lengths(words, lengths, structure.bound, spelt, 0, 0, len(lengths), bounds)
         self._numbers, self._bounds = structure.order[living], bounds[living]
 
     def nearest(self, k: int) -> tuple[Floats, Integers]:

@@ -11,16 +11,14 @@ from typing import Any
 import numpy as np
 
 from bisector.engine.bits import popcount
-from bisector.engine.loops import given, loop
+from bisector.engine.loops import loop
 from bisector.search.ball_tree_loops import grown
-from bisector.search.edit_loops import LANES, LevenshteinBits
+from bisector.search.edit_loops import LANES
 from bisector.search.heap_loops import EMPTY, is_nearer, replace_worst, sort_heap
-from bisector.search.spelling import BITS, Spelling
+from bisector.search.spelling import BITS, GROUP
 
-# Bounds are kept in bytes. Larger ones are rounded down, and the last value says that there is none yet.
-LARGEST, NONE_YET = 254, 255
-# Strings whose bounds are looked through at once.
-GROUP = 64
+# Bounds are kept in bytes. Larger ones are rounded down, and the last value says that there is none any more.
+LARGEST, NONE_LEFT = 254, 255
 # Few strings have a bound up to this, and the nearest are seldom nearer: to compare them at once saves going
 # around.
 _FIRST_LEVEL = 2
@@ -62,30 +60,20 @@ def hashed_pair(first: int, second: int) -> int:
 
 
 @loop
-def bound_by_letters(
-    counted: Any, signature: int, strange: int, apart: int, summed: bool, bounds: Any
+def bound_by_signatures(
+    counted: Any, paired: Any, letters: int, pairs: int, strange: int, apart: int, rule: Any, bounds: Any
 ) -> None:
-    """Bound the edits to strings whose length differs from the query's by `apart`, from the first signature."""
+    """Bound the edits from a query with these signatures to strings whose length differs from its by `apart`."""
+    broken, summed = rule.broken, rule.summed
+    # Lost pairs divided by how many an edit can break, rounded up: exactly so for up to 63 pairs, and 2 or 3.
+    inverse = (256 + broken - 1) // broken
     for i in range(len(counted)):
-        lacking = popcount(counted[i] & ~signature)
-        surplus = popcount(signature & ~counted[i]) + strange
+        lacking = popcount(counted[i] & ~letters)
+        surplus = popcount(letters & ~counted[i]) + strange
         edits = lacking + surplus if summed else max(lacking, surplus)
-        bounds[i] = min(max(edits, apart), LARGEST)
-
-
-@loop
-def lost_pairs(paired: int, signature: int) -> int:
-    """Return how many bits of the second signature one of two strings has and the other lacks."""
-    return max(popcount(paired & ~signature), popcount(signature & ~paired))
-
-
-@loop
-def edits_for_pairs(broken: int) -> Any:
-    """Return, for every number of lost pairs, how many edits they take at least, if one breaks so many of them."""
-    table = np.empty(BITS + 1, np.int64)
-    for lost in range(BITS + 1):
-        table[lost] = (lost + broken - 1) // broken
-    return table
+        lost = max(popcount(paired[i] & ~pairs), popcount(pairs & ~paired[i]))
+        edits = max(max(edits, ((lost + broken - 1) * inverse) >> 8), apart)
+        bounds[i] = min(edits, LARGEST)
 
 
 @loop
@@ -94,20 +82,29 @@ def bound_lengths(
 ) -> None:
     """Bound the edits from a query to all strings with at least `low` and less than `high` letters."""
     n = queries.starts[q + 1] - queries.starts[q]
+    signatures = queries.counted[q], queries.paired[q], queries.strange[q]
     for length in range(max(low, 0), min(high, len(lengths) - 1)):
-        first, stop = lengths[length], lengths[length + 1]
-        bound_by_letters(
-            words.counted[first:stop], queries.counted[q], queries.strange[q], abs(length - n), rule.summed,
-            bounds[first:stop],
-        )  # fmt: skip
+        first, stop = lengths[length] * GROUP, lengths[length + 1] * GROUP
+        counted, paired = words.counted[first:stop], words.paired[first:stop]
+        bound_by_signatures(counted, paired, *signatures, abs(length - n), rule, bounds[first:stop])
 
 
 @loop
-def groups_of_lengths(lengths: Any, low: int, high: int) -> tuple[int, int]:
-    """Return the groups, from the first to before the last, of strings with `low` to less than `high` letters."""
-    most = len(lengths) - 1
-    first, stop = lengths[min(max(low, 0), most)], lengths[min(max(high, 0), most)]
-    return first // GROUP, (stop + GROUP - 1) // GROUP
+def list_bounded(bounds: Any, first: int, stop: int, most: int, living: Any, listed: Any) -> int:
+    """List the strings alive of some groups with a bound of at most `most`, take it away, and count them."""
+    wanted = np.uint8(most)
+    n_listed = 0
+    for g in range(first, stop):
+        n_here = 0
+        for j in range(GROUP):
+            n_here += bounds[g, j] <= wanted
+        if n_here:
+            for j in range(GROUP):
+                if bounds[g, j] <= wanted:
+                    bounds[g, j] = NONE_LEFT
+                    listed[n_listed] = g * GROUP + j
+                    n_listed += living[g * GROUP + j]
+    return n_listed
 
 
 @loop
@@ -126,35 +123,6 @@ def forget_pattern(queries: Any, q: int, masks: Any) -> None:
     for place in range(queries.starts[q], queries.starts[q + 1]):
         if queries.letters[place] >= 0:
             masks[queries.letters[place]] = 0
-
-
-@loop
-def list_bounded(
-    bounds: Any, first: int, stop: int, most: int, living: Any, paired: Any, pairs: int, edits: Any, listed: Any
-) -> int:  # fmt: skip
-    """List the strings alive, in some groups, that neither letters nor pairs bound by more than `most`; count them.
-
-    Those that pairs bound by more get that bound, and the others none: this was their turn.
-    """
-    wanted = np.uint8(most)
-    n_found = 0
-    for g in range(first, stop):
-        n_here = 0
-        for j in range(GROUP):
-            n_here += bounds[g, j] <= wanted
-        if n_here:
-            for j in range(GROUP):
-                if bounds[g, j] <= wanted:
-                    listed[n_found] = g * GROUP + j
-                    n_found += 1
-    n_listed = 0
-    for c in range(n_found):
-        i = listed[c]
-        tighter = edits[lost_pairs(paired[i], pairs)]
-        bounds[i // GROUP, i % GROUP] = tighter if tighter > most else NONE_YET
-        listed[n_listed] = i
-        n_listed += (tighter <= most) & living[i]
-    return n_listed
 
 
 @loop
@@ -192,12 +160,12 @@ def find_nearest_words(
     They are compared in the order of their bounds: first those with small ones, then level by level.
     """
     # Taken out of the tuples here: in a loop that would count references.
-    letters, starts, paired, cost = words.letters, words.starts, words.paired, rule.cost
-    edits = edits_for_pairs(rule.broken)
-    bounds = np.empty((len(order) // GROUP + 1, GROUP), np.uint8)
+    letters, starts, cost = words.letters, words.starts, rule.cost
+    bounds = np.empty((len(order) // GROUP, GROUP), np.uint8)
     flat = bounds.reshape(bounds.size)
-    listed, compared = np.empty(len(flat), np.int64), np.empty(len(flat))
+    listed, compared = np.empty(len(order) + 1, np.int64), np.empty(len(order))
     masks, state = np.zeros(n_letters, np.int64), np.empty((7, LANES), np.int64)
+    longest = len(lengths) - 1
     n_compared, n_living = 0, 0
     for i in range(len(living)):
         n_living += living[i]
@@ -205,8 +173,6 @@ def find_nearest_words(
         values, found = best[q], numbers[q]
         for i in range(len(values)):
             values[i], found[i] = math.inf, EMPTY
-        for i in range(len(flat)):
-            flat[i] = NONE_YET
         n = learn_pattern(queries, q, masks)
         low, high = n, n
         left = n_living
@@ -214,14 +180,12 @@ def find_nearest_words(
             if left == 0 or level * cost > values[0]:
                 break
             # Strings whose lengths differ by more have larger bounds.
-            lowest, highest = (n - level, n + level + 1) if level < LARGEST else (0, len(lengths))
+            lowest, highest = (n - level, n + level + 1) if level < LARGEST else (0, longest)
             bound_lengths(words, lengths, rule, queries, q, lowest, low, flat)
             bound_lengths(words, lengths, rule, queries, q, high, highest, flat)
             low, high = lowest, highest
-            first, stop = groups_of_lengths(lengths, low, high)
-            n_listed = list_bounded(
-                bounds, first, stop, level, living, paired, queries.paired[q], edits, listed
-            )
+            first, stop = lengths[min(max(low, 0), longest)], lengths[min(high, longest)]
+            n_listed = list_bounded(bounds, first, stop, level, living, listed)
             compare_listed(metric, cost, masks, n, letters, starts, listed, n_listed, state, compared)
             n_compared += n_listed
             left -= n_listed
@@ -249,23 +213,21 @@ def find_words_within(
     n_compared : int
         How many strings were compared with a query.
     """
-    letters, starts, paired, cost = words.letters, words.starts, words.paired, rule.cost
-    edits = edits_for_pairs(rule.broken)
-    bounds = np.empty((len(order) // GROUP + 1, GROUP), np.uint8)
+    letters, starts, cost = words.letters, words.starts, rule.cost
+    bounds = np.empty((len(order) // GROUP, GROUP), np.uint8)
     flat = bounds.reshape(bounds.size)
-    listed, compared = np.empty(len(flat), np.int64), np.empty(len(flat))
+    listed, compared = np.empty(len(order) + 1, np.int64), np.empty(len(order))
     masks, state = np.zeros(n_letters, np.int64), np.empty((7, LANES), np.int64)
     reduced, numbers = np.empty(0), np.empty(0, np.int64)
+    longest = len(lengths) - 1
     n_found, n_compared = 0, 0
     for q in range(len(limits)):
-        for i in range(len(flat)):
-            flat[i] = NONE_YET
         n = learn_pattern(queries, q, masks)
         most = int(min(limits[q] / cost, LARGEST))
-        low, high = (n - most, n + most + 1) if most < LARGEST else (0, len(lengths))
+        low, high = (n - most, n + most + 1) if most < LARGEST else (0, longest)
         bound_lengths(words, lengths, rule, queries, q, low, high, flat)
-        first, stop = groups_of_lengths(lengths, low, high)
-        n_listed = list_bounded(bounds, first, stop, most, living, paired, queries.paired[q], edits, listed)
+        first, stop = lengths[min(max(low, 0), longest)], lengths[min(high, longest)]
+        n_listed = list_bounded(bounds, first, stop, most, living, listed)
         compare_listed(metric, cost, masks, n, letters, starts, listed, n_listed, state, compared)
         n_compared += n_listed
         if listing and n_found + n_listed > len(reduced):
@@ -281,25 +243,10 @@ def find_words_within(
     return reduced[:n_found], numbers[:n_found], n_compared
 
 
-@loop
-def bound_words(words: Any, lengths: Any, rule: Any, queries: Any, q: int, bounds: Any) -> None:
-    """Bound the edits from a query to all strings."""
-    bound_lengths(words, lengths, rule, queries, q, 0, len(lengths), bounds)
-    paired, pairs, edits = words.paired, queries.paired[q], edits_for_pairs(rule.broken)
-    for i in range(len(bounds)):
-        bounds[i] = max(int(bounds[i]), edits[lost_pairs(paired[i], pairs)])
-
-
 def warm() -> None:
     """Compile the loops of this module, for Levenshtein distance."""
-    from bisector.search.string_search import LetterBound
+    from bisector.search.string_search import StringIndex
 
-    letters, numbers, row = given(np.zeros(1, np.int32), np.int32), np.zeros(1, np.int64), np.ones((1, 1))
-    starts, zero, lengths = given(np.arange(2)), given(np.zeros(1, np.int64)), given(np.array([0, 0, 1]))
-    sign(letters, starts, zero, zero, zero, numbers, numbers.copy(), numbers.copy())
-    spelling, alive = Spelling(letters, starts, zero, zero, zero), given(np.ones(1, np.bool_))
-    rule = LetterBound(1.0, False, 2)
-    bound_words(spelling, lengths, rule, spelling, 0, np.zeros(1, np.uint8))
-    metric, found, limit = LevenshteinBits(), np.zeros((1, 1), np.int64), given(np.ones(1))
-    find_nearest_words(metric, rule, spelling, lengths, zero, alive, 1, spelling, row, found)
-    find_words_within(metric, rule, spelling, lengths, zero, alive, 1, spelling, limit, True, numbers)
+    index = StringIndex(["word"])
+    index.query(["ward", "wo" * 40])
+    index.query_radius(["ward"], 1.0)

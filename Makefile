@@ -31,7 +31,8 @@ plain-loops: $(VENV)/ready-test
 
 PLAIN := tests/engine/test_loops.py tests/engine/test_column_products.py tests/engine/test_values.py \
   tests/solvers/test_double_double.py tests/distances/test_vectors.py tests/distances/test_reductions.py \
-  tests/distances/test_matrix_products.py tests/distances/test_exemplar_loops.py
+  tests/distances/test_matrix_products.py tests/distances/test_exemplar_loops.py \
+  tests/engine/test_exponential.py tests/kernels/test_algebra.py
 
 lint: $(VENV)/ready-lint
 	$(BIN)/ruff format --check .

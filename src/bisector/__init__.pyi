@@ -46,6 +46,22 @@ from .exemplars import (
     scatter_decomposition as scatter_decomposition,
     scatter_matrix as scatter_matrix,
 )
+from .kernels import (
+    CosineBump as CosineBump,
+    EpanechnikovBump as EpanechnikovBump,
+    ExponentialBump as ExponentialBump,
+    Gaussian as Gaussian,
+    GaussianBump as GaussianBump,
+    Intersection as Intersection,
+    KernelDistance as KernelDistance,
+    Laplacian as Laplacian,
+    Linear as Linear,
+    Polynomial as Polynomial,
+    Spectrum as Spectrum,
+    TriangularBump as TriangularBump,
+    WindowBump as WindowBump,
+    is_psd as is_psd,
+)
 from .linear import LinearRegression as LinearRegression
 from .measures.error_bounds import asymptotic_error as asymptotic_error
 from .measures.profile import distance_profile as distance_profile

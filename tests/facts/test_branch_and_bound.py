@@ -11,14 +11,15 @@ from bisector.search.brute_force import BruteForce
 N = 10_000
 
 
-def uniform():
+def uniform(seed=0):
     """Rows and queries spread evenly over the unit square."""
-    return datasets.uniform_square(N, seed=0).X, datasets.uniform_square(N, seed=1).X
+    X = datasets.uniform_square(2 * N, seed=seed).X
+    return X[:N], X[N:]
 
 
-def mixture(deviation):
+def mixture(deviation, seed=0):
     """Rows and queries from ten normal bumps."""
-    X = datasets.random_mixture(2 * N, deviation=deviation, seed=0).X
+    X = datasets.random_mixture(2 * N, deviation=deviation, seed=seed).X
     return X[:N], X[N:]
 
 
@@ -57,7 +58,8 @@ def test_for_k_neighbours_the_bound_is_the_distance_of_the_kth(k):
 # Problem 6.16
 
 
-def test_one_partition_into_ten():
+@pytest.mark.parametrize("seed", range(3))
+def test_one_partition_into_ten(seed):
     """Clusters help only if they are tight.
 
     With a deviation of 0.1 the bumps cover each other; their balls are as large as their farthest rows, and a
@@ -65,10 +67,10 @@ def test_one_partition_into_ten():
     balls.
     """
     partition = {"branches": 10, "depth": 1}
-    even, wide, tight = (cost(*rows, **partition) for rows in (uniform(), mixture(0.1), mixture(0.02)))
-    assert tight < even < wide < N / 2
-    # As the book's heuristic left them here: 12, 16 and 29 of a hundred rows.
-    assert [round(100 * each / N) for each in (tight, even, wide)] == [12, 16, 29]
+    data = mixture(0.02, seed), uniform(seed), mixture(0.1, seed)
+    tight, even, wide = (cost(*rows, **partition) / N for rows in data)
+    # About 12, 16 and 33 of a hundred distances, as the bumps happen to lie.
+    assert tight < 0.14 < even < 0.18 < wide < 0.5
 
 
 def test_partitions_within_partitions_leave_little():

@@ -24,10 +24,11 @@ def finish_products(
     n_close = 0
     for i in range(n_rows):
         square, least = left_squares[i], left_least[i]
+        found, line = products[i], out[row + i, column : column + n_columns]
         for b in range(n_columns):
-            reduced = square + right_squares[b] - 2.0 * products[i, b]
+            reduced = square + right_squares[b] - 2.0 * found[b]
             n_close += 0 if reduced > least + right_least[b] else 1  # where squares overflow, it is NaN
-            out[row + i, column + b] = bare.finish(reduced if reduced > 0.0 else 0.0)
+            line[b] = bare.finish(reduced if reduced > 0.0 else 0.0)
     return n_close
 
 

@@ -9,7 +9,7 @@ each: a box costs as much as a row to compare with, so a query looks at 32 of th
 binary tree step by step.
 """
 
-from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -118,9 +118,7 @@ def arrange(rows: Floats, leaf_size: int) -> KDBoxes:
         arrange_cell(rows, given(order), *places, leaves, sizes, boxes, children, lanes)
 
     parallel(fill, np.flatnonzero(np.diff(starts)).tolist())
-    filled = np.arange(n_lower)
-    leaf_owners = np.repeat(filled, lanes[:n_lower])
-    rows_below[:n_lower] = np.bincount(leaf_owners, sizes, minlength=n_lower)
+    rows_below[:n_lower] = np.bincount(np.repeat(np.arange(n_lower), lanes[:n_lower]), sizes)
     for branch, below in enumerate(upper, start=n_lower):
         lanes[branch] = len(below)
         children[branch, : len(below)] = below
@@ -141,7 +139,7 @@ def cells_of(
     from bisector.search.kd_build_loops import find_cells
 
     cells = np.empty(len(rows), dtype=np.uint16)
-    blocks = cut(len(rows), _BLOCK)
+    blocks = cut(len(rows), max(_BLOCK, 32 * len(cuts)))  # so that the counts take less memory than the rows
     counts = np.zeros((len(blocks), len(cuts) + 1), dtype=np.int64)
 
     def find(b: int) -> None:
@@ -152,6 +150,7 @@ def cells_of(
 
 
 def _sampled_cuts(rows: Floats) -> tuple[Integers, Floats]:
+    """Return the coordinates and values at which a sample of the rows is cut into cells."""
     from bisector.engine.loops import given
     from bisector.search.kd_build_loops import cut_sample
 
@@ -162,9 +161,7 @@ def _sampled_cuts(rows: Floats) -> tuple[Integers, Floats]:
         depth += 1
     coordinates, cuts = np.zeros(2**depth - 1, dtype=np.int64), np.zeros(2**depth - 1)
     if depth:
-        n_sampled = _SAMPLED_PER_CELL << depth
-        sample = rows[:: n // n_sampled][:n_sampled]
-        cut_sample(given(sample.T), np.arange(n_sampled), coordinates, cuts)
+        cut_sample(rows, _SAMPLED_PER_CELL << depth, coordinates, cuts)
     return given(coordinates), given(cuts)
 
 
@@ -185,49 +182,47 @@ def _listed_by_cell(rows: Floats, coordinates: Integers, cuts: Floats) -> tuple[
     return order, np.concatenate([[0], ends[:, -1]])
 
 
+class _Group(NamedTuple):
+    """Branches that stand side by side, each so many levels above the rows."""
+
+    branches: list[int]
+    height: int
+
+
 def _branches_above(starts: Integers) -> tuple[list[list[int]], int, int]:
-    """Return the children of the branches above the lowest, the number of the root, and how many levels there are.
+    """Return the children of the branches above the lowest, the number of the root, and its height.
 
     Cells lie next to each other as the cuts of the sample join them, two and two. The branches of joined cells
-    stand side by side, all at one height, and are put below new ones only when they are too many for one.
+    stand side by side, all at one height, and are put below others only when they are too many for one.
     """
     made: list[list[int]] = []
 
-    def above(group: list[int]) -> list[int]:
+    def raised(group: _Group) -> _Group:
         """Put a group below as few branches as can hold it."""
         first = int(starts[-1]) + len(made)
-        made.extend(group[i : i + LANES] for i in range(0, len(group), LANES))
-        return list(range(first, int(starts[-1]) + len(made)))
+        made.extend(group.branches[i : i + LANES] for i in range(0, len(group.branches), LANES))
+        return _Group(list(range(first, int(starts[-1]) + len(made))), group.height + 1)
 
-    groups = [(list(range(*ends)), 1) for ends in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)]
+    def joined(left: _Group, right: _Group) -> _Group:
+        if not (left.branches and right.branches):
+            return left if left.branches else right
+        while left.height < right.height:
+            left = raised(left)
+        while right.height < left.height:
+            right = raised(right)
+        while len(left.branches) + len(right.branches) > LANES:
+            left, right = raised(left), raised(right)
+        return _Group(left.branches + right.branches, left.height)
+
+    groups = [_Group(list(range(*ends)), 1) for ends in pairwise(starts.tolist())]
     while len(groups) > 1:
-        groups = [_side_by_side(*pair, above) for pair in zip(groups[::2], groups[1::2], strict=True)]
-    group, height = groups[0]
-    while len(group) > 1:
-        group, height = above(group), height + 1
-    return made, group[0], height
-
-
-def _side_by_side(
-    left: tuple[list[int], int],
-    right: tuple[list[int], int],
-    above: Callable[[list[int]], list[int]],
-) -> tuple[list[int], int]:
-    """Join two groups of branches with their heights: raise the lower one, and both if they are too many."""
-    if not (left[0] and right[0]):
-        return left if left[0] else right
-    height = max(left[1], right[1])
-    while True:
-        joined = []
-        for group, own in (left, right):
-            while own < height:
-                group, own = above(group), own + 1
-            joined.append((group, own))
-        left, right = joined
-        if len(left[0]) + len(right[0]) <= LANES:
-            return left[0] + right[0], height
-        height += 1
+        groups = [joined(*pair) for pair in zip(groups[::2], groups[1::2], strict=True)]
+    (group,) = groups
+    while len(group.branches) > 1:
+        group = raised(group)
+    return made, group.branches[0], group.height
 
 
 def _starts(counts: Integers) -> Integers:
+    """Return where parts of these sizes begin, and where the last one ends."""
     return np.concatenate([[0], np.cumsum(counts)])

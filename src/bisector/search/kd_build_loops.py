@@ -75,9 +75,17 @@ def divide_at(column: Any, order: Any, start: int, stop: int, middle: int) -> No
 
 
 @loop
-def cut_sample(columns: Any, order: Any, coordinates: Any, cuts: Any) -> None:
-    """Cut a sample at medians into equal parts: cut c divides into the parts that cuts 2c + 1 and 2c + 2 divide."""
-    n = len(order)
+def cut_sample(rows: Any, n: int, coordinates: Any, cuts: Any) -> None:
+    """Cut a sample of `n` rows at medians into equal parts.
+
+    Cut c divides into the parts that cuts 2c + 1 and 2c + 2 divide.
+    """
+    columns, order = np.empty((rows.shape[1], n)), np.empty(n, np.int64)
+    step = len(rows) // n
+    for i in range(n):
+        order[i] = i
+        for j in range(rows.shape[1]):
+            columns[j, i] = rows[i * step, j]
     first, level = 0, 0
     while first < len(cuts):
         for part in range(1 << level):
@@ -199,7 +207,7 @@ def warm() -> None:
     """Compile the loops of this module."""
     row, one, numbers = given(np.ones((2, 1))), np.ones(1), np.zeros(2, np.int64)
     counts = np.zeros(2, np.int64)
-    cut_sample(given(np.ones((1, 2))), np.arange(2), numbers[:1], one)
+    cut_sample(row, 2, numbers[:1], one)
     find_cells(row, 0, 2, given(numbers[:1]), given(one), cells := np.empty(2, np.uint16), counts)
     list_by_cell(given(cells, np.uint16), 0, 2, np.zeros(2, np.int64), numbers)
     leaves, boxes, lanes = np.empty((2, 2, 1)), np.empty((1, 1, 2, LANES)), np.empty((1, LANES), np.int64)

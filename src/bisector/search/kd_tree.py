@@ -28,7 +28,8 @@ class KDTree(Index):
 
     For every distance that is computed coordinate by coordinate, whether it is a metric or not, except those that
     skip missing values. A box is passed over when the query, clamped into it, is farther away than the rows found
-    so far. With more than some fifteen coordinates that differ independently, few boxes are.
+    so far; `stats` count that as a distance too. With more than some fifteen coordinates that differ independently,
+    few boxes are passed over.
 
     Parameters
     ----------

@@ -10,12 +10,15 @@ from bisector.search.heap_loops import is_nearer, replace_worst
 
 
 @loop
-def bound_parts(distances: Any, low: Any, high: Any, slack: float, lower: Any, upper: Any) -> None:
+def bound_parts(
+    distances: Any, low: Any, high: Any, slack: float, absolute: float, lower: Any, upper: Any
+) -> None:
     """Bound the distances from queries to the rows of parts, by what both are from pivots.
 
     If a row is between `low` and `high` from a pivot and the query is at distance d, the row is at least d −
     high, at least low − d, and at most d + high from the query; the most restrictive pivot counts. A share of the
-    distances is taken off, or added, for rounding. What is infinite says nothing: it might have been computed so.
+    distances and an absolute amount are taken off, or added, for rounding. What is infinite says nothing: it may have
+    overflowed.
     """
     n_pivots, n_parts = low.shape
     for q in range(len(distances)):
@@ -27,7 +30,7 @@ def bound_parts(distances: Any, low: Any, high: Any, slack: float, lower: Any, u
                 continue
             for part in range(n_parts):
                 near, far = low[pivot, part], high[pivot, part]
-                rounding = slack * (d + far)
+                rounding = slack * (d + far) + absolute
                 beyond, within = d - far - rounding, near - d - rounding
                 above = max(beyond, within) if far < math.inf else 0.0
                 lower[q, part] = max(lower[q, part], above)
@@ -89,7 +92,7 @@ def warm() -> None:
     """Compile the loops of this module."""
     one, row, number = np.ones((1, 1)), given(np.ones((1, 1))), np.zeros((1, 1), np.int64)
     first = given(np.zeros(1, np.int64))
-    bound_parts(row, row, row, 0.0, one, one.copy())
+    bound_parts(row, row, row, 0.0, 0.0, one, one.copy())
     keep_nearest_listed(one, first, given(np.ones(1, np.bool_)), first, one.copy(), number)
     range_parts(row, first, one, one.copy())
     assign_pivots(row, np.zeros(1, np.int64))

@@ -22,6 +22,8 @@ Mask = NDArray[np.bool_]
 # By which share of the two distances that it is made of a bound gives way, for rounding in either of them:
 # generous, since nothing is known of how they are computed, and it costs nothing.
 _SLACK = 1e-6
+# A reduced distance may be wrong by so much besides, where it is a sum of powers too small for any number.
+_VANISHING = 1e-306
 
 
 class Part(NamedTuple):
@@ -56,6 +58,7 @@ class _Walk:
         self.distance = distance
         self.queries = queries
         self.computed = 0
+        self._absolute: float | None = None
 
     def _compared(self, some: Integers, part: Part) -> tuple[Pairs, Floats]:
         """Compare some queries with the leaf or the pivots of a part; return the pairs and reduced distances."""
@@ -65,13 +68,16 @@ class _Walk:
         self.computed += tile.size
         return pairs, tile
 
-
-def _bounds(distances: Floats, part: Part) -> tuple[Floats, Floats]:
-    """Return the least and the largest distance that queries can have to the rows of each part."""
-    lower = np.empty((len(distances), len(part.parts)))
-    upper = np.empty(lower.shape)
-    bound_parts(given(distances), given(part.low), given(part.high), _SLACK, lower, upper)
-    return lower, upper
+    def _bounds(self, pairs: Pairs, tile: Floats, part: Part) -> tuple[Floats, Floats]:
+        """Return the least and the largest distance that queries compared with pivots can have to each part."""
+        if self._absolute is None:
+            # Of the query, the pivot, the row, and what it is compared with.
+            self._absolute = 4 * float(pairs.finish(np.array([_VANISHING]))[0])
+        lower = np.empty((len(tile), len(part.parts)))
+        upper = np.empty(lower.shape)
+        distances, low, high = given(pairs.finish(tile)), given(part.low), given(part.high)
+        bound_parts(distances, low, high, _SLACK, self._absolute, lower, upper)
+        return lower, upper
 
 
 class NearestWalk(_Walk):
@@ -106,7 +112,7 @@ class NearestWalk(_Walk):
         self.limits[full] = np.minimum(self.limits[full], pairs.finish(self.reduced[full, 0]))
         if not part.parts:
             return
-        lower, upper = _bounds(pairs.finish(tile), part)
+        lower, upper = self._bounds(pairs, tile, part)
         expected = np.argmin(lower + upper, axis=1)
         for number, inner in enumerate(part.parts):
             theirs = expected == number if straight else lower[:, number] <= self.limits[some]
@@ -156,7 +162,7 @@ class RadiusWalk(_Walk):
             self._found.append((some[queries], part.numbers[columns], tile[queries, columns]))
         if not part.parts:
             return
-        lower, upper = _bounds(pairs.finish(tile), part)
+        lower, upper = self._bounds(pairs, tile, part)
         for number, inner in enumerate(part.parts):
             near = lower[:, number] <= self._limits[some]
             if not self.listing:

@@ -56,7 +56,7 @@ class StringIndex(Index):
     >>> from bisector.search.string_search import StringIndex
     >>> index = StringIndex(["apple", "maple", "plum", "cherry"])
     >>> index.query(["ample"], k=2)
-    (array([[2., 2.]]), array([[0, 1]]))
+    (array([[1., 2.]]), array([[0, 1]]))
     """
 
     def __init__(self, X: Any, metric: Any = "levenshtein") -> None:

@@ -110,7 +110,7 @@ class Workshop:
         original = Path(bisector.__file__).parent
         for name in ("__init__.py", "__init__.pyi", "engine/__init__.py"):
             shutil.copy(original / name, self.package / name)
-        for name in ("loops.py", "loop_cache.py", "intrinsics.py"):
+        for name in ("loops.py", "loop_cache.py", "intrinsics.py", "values.py"):
             shutil.copy(original / "engine" / name, self.package / "engine" / name)
         (self.package / "probe.py").write_text(PROBE)
         (self.package / "part.py").write_text(PART)

@@ -17,8 +17,8 @@ def bound_parts(
 
     If a row is between `low` and `high` from a pivot and the query is at distance d, the row is at least d −
     high, at least low − d, and at most d + high from the query; the most restrictive pivot counts. A share of the
-    distances and an absolute amount are taken off, or added, for rounding. What is infinite says nothing: it may have
-    overflowed.
+    distances and an absolute amount are taken off, or added, for rounding. What is infinite says nothing: it may
+    have overflowed.
     """
     n_pivots, n_parts = low.shape
     for q in range(len(distances)):

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 from numpy.testing import assert_array_equal
+from tests.properties.strategies import awkward_tables
 from tests.search.every_row import check_answers, come_and_go
 
 from bisector.distances import (
@@ -86,6 +87,14 @@ def test_a_far_cluster_is_passed_over():
 def test_strings_with_many_ties(strings, queries, shape):
     index = MetricTree(strings, "levenshtein", **shape)
     check_answers(index, strings, queries, ks={1, min(4, len(strings)), len(strings)}, shares=(0.0, 0.5))
+
+
+@settings(max_examples=80)
+@given(table=awkward_tables(max_rows=40), shape=st.sampled_from(SHAPES))
+def test_awkward_tables(table, shape):
+    """Tiny, huge, overflowing and vanishing differences; far from zero; all equal."""
+    Q = np.concatenate([table[:2], table.mean(axis=0, keepdims=True)])
+    check_answers(MetricTree(table, **shape), table, Q, ks={1, len(table)}, shares=(0.0, 0.5))
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,7 @@ class KNeighborsClassifier(ClassifierMixin, _KNeighbors):
     weights : {"uniform", "distance"}, bump or callable, default="uniform"
         How much a vote counts: alike; by the reciprocal of the distance; by a bump of `bisector.kernels` that is as
         wide as the farthest neighbour is away; or as a function of the distances says.
-    algorithm : {"auto", "brute", "kd_tree", "ball_tree", "metric_tree"}, default="auto"
+    algorithm : {"auto", "brute", "kd_tree", "ball_tree", "metric_tree", "string_search"}, default="auto"
         How to search. The answer is the same.
     leaf_size : int, default=30
         How many rows the leaves of a tree may hold.

@@ -16,7 +16,7 @@ class NearestNeighbors(FindsNearest, FindsWithin):
     ----------
     n_neighbors : int or "sqrt", default=5
     radius : float, default=1.0
-    algorithm : {"auto", "brute", "kd_tree", "ball_tree", "metric_tree"}, default="auto"
+    algorithm : {"auto", "brute", "kd_tree", "ball_tree", "metric_tree", "string_search"}, default="auto"
         How to search. The answer is the same.
     leaf_size : int, default=30
     metric : str, Distance or callable, default="minkowski"

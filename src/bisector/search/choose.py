@@ -5,9 +5,12 @@ from typing import Any
 from bisector.distances.coordinate_distance import CoordinateDistance
 from bisector.distances.distance import Distance
 from bisector.distances.names import resolve
+from bisector.distances.strings import StringDistance
 from bisector.engine.validation import check_choice, check_count
 from bisector.search.index import Index
+from bisector.search.string_search import StringIndex, letter_bound
 
+ALGORITHMS = ("auto", "brute", "kd_tree", "ball_tree", "metric_tree", "string_search")
 # Below so many rows, comparing with each is at least as fast as any tree.
 FEW_ROWS = 512
 # With more coordinates than this, boxes overlap so much that comparing with every row is faster.
@@ -26,7 +29,7 @@ def build_index(
     X : rows
         What the distance compares.
     metric : str, Distance or callable, default="euclidean"
-    algorithm : {"auto", "brute", "kd_tree", "ball_tree", "metric_tree"}, default="auto"
+    algorithm : {"auto", "brute", "kd_tree", "ball_tree", "metric_tree", "string_search"}, default="auto"
     leaf_size : int, optional
         How many rows the leaves of a tree may hold; by default what the tree finds good.
 
@@ -43,7 +46,7 @@ def build_index(
     >>> index.reason
     'KDTree: 2,000 rows of 3 coordinates, few enough for boxes to separate.'
     """
-    check_choice("algorithm", algorithm, ("auto", "brute", "kd_tree", "ball_tree", "metric_tree"))
+    check_choice("algorithm", algorithm, ALGORITHMS)
     if leaf_size is not None:
         check_count("leaf_size", leaf_size)
     distance = resolve(metric)
@@ -68,6 +71,8 @@ def _choose(X: Any, distance: Distance) -> tuple[str, str]:
         if n_features and n_features <= MOST_COORDINATES:
             return "kd_tree", f"{count} of {n_features} coordinates, few enough for boxes to separate"
         return "brute", f"{count} of {n_features or 'many'} coordinates, too many for boxes to separate"
+    if n_rows >= FEW_ROWS and isinstance(distance, StringDistance) and letter_bound(distance) is not None:
+        return "string_search", f"{count} that are strings, most of which their letters rule out"
     if distance.law == "none" or not distance.symmetric:
         return "brute", "no triangle inequality to search by"
     if n_rows < MANY_ITEMS:
@@ -81,6 +86,8 @@ def _made(algorithm: str, X: Any, distance: Distance, leaf_size: int | None) -> 
         from bisector.search.brute_force import BruteForce
 
         return BruteForce(X, distance)
+    if algorithm == "string_search":
+        return StringIndex(X, distance)
     tree: Any
     if algorithm == "kd_tree":
         from bisector.search.kd_tree import KDTree as tree

@@ -15,8 +15,8 @@ def bound_parts(
 ) -> None:
     """Bound the distances from queries to the rows of parts, by what both are from pivots.
 
-    If a row is between `low` and `high` from a pivot and the query is at distance d, the row is at least d −
-    high, at least low − d, and at most d + high from the query; the most restrictive pivot counts. A share of the
+    If a row is between `low` and `high` from a pivot and the query is at distance d, the row is at least d − high,
+    at least low − d, and at most d + high from the query; the most restrictive pivot counts. A share of the
     distances and an absolute amount are taken off, or added, for rounding. What is infinite says nothing: it may
     have overflowed.
     """

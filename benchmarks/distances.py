@@ -162,7 +162,7 @@ WORKLOADS = [
     workload(
         "users_function",
         "A user's Python function of two rows, against the built-in of the same formula.",
-        ours("Compiled", fn=loop_over_coordinates),
+        ours("Compiled", function=loop_over_coordinates),
         [built_in("Manhattan")],
         goals={"built-in Manhattan": AtLeast(1 / 1.5)},
     ),

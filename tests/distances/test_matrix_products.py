@@ -236,3 +236,11 @@ def test_overflowing_squares_are_left_to_the_formula():
     assert_array_equal(Euclidean().pairwise(sp.csr_array(X)), found)
     tiny = np.random.default_rng(0).normal(size=(5, D)) * 1e-170
     assert_array_equal(Euclidean().pairwise(tiny), np.zeros((5, 5)))  # no square of these is a float64 number
+
+
+@pytest.mark.parametrize("distance", [Euclidean(), Cosine(), Mahalanobis()], ids=repr)
+def test_all_distances_among_rows_are_symmetric_to_the_last_bit(distance):
+    """A matrix product need not be: one half is computed, and mirrored."""
+    X = np.random.default_rng(0).normal(size=(700, 30)) + 5.0
+    distances = distance.pairwise(X)
+    np.testing.assert_array_equal(distances, distances.T)

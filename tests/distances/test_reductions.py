@@ -175,6 +175,9 @@ class Heights(Rows):
     def take(self, numbers):
         return Heights(self.heights[numbers])
 
+    def joined(self, others):
+        return Heights(np.concatenate([self.heights, *(rows.heights for rows in others)]))
+
 
 class Climbs(Pairs):
     tile_shape = (2, 3)

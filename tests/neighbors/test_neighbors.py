@@ -259,6 +259,17 @@ def test_new_classes_and_weights_can_come_later():
     np.testing.assert_allclose(targets.predict([[0.9]]), [6.0])
 
 
+def test_rows_of_precomputed_distances_can_go_but_not_come(rows):
+    X, y, new = rows
+    among, to_them = bisector.Euclidean().pairwise(X), bisector.Euclidean().pairwise(new, X)
+    model = KNeighborsClassifier(3, metric="precomputed").fit(among, y).remove([0, 9])
+    kept = np.setdiff1d(np.arange(60), [0, 9])
+    fresh = KNeighborsClassifier(3).fit(X[kept], y[kept])
+    np.testing.assert_array_equal(model.predict(to_them), fresh.predict(new))
+    with pytest.raises(ValueError, match="No rows can be added to precomputed distances"):
+        KNeighborsClassifier(3, metric="precomputed").fit(among, y).partial_fit(to_them, y[:25])
+
+
 # The rule for radii
 
 

@@ -211,3 +211,15 @@ def plain_problems(draw, weighted=False, spare_rows=3, **shape):
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     y = table @ rng.normal(size=table.shape[1]) + 2.0 + rng.normal(size=len(table))
     return Problem(table, y, draw(weights(len(table))) if weighted else None)
+
+
+@st.composite
+def lattices(draw):
+    """Rows with whole coordinates, of which many are equal or equally far, and queries among and between them."""
+    d = draw(st.integers(1, 4))
+    n = draw(st.integers(1, 60))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    side = draw(st.sampled_from([1, 2, 5]))
+    X = rng.integers(0, side, size=(n, d)).astype(float)
+    Q = rng.integers(-1, 2 * side, size=(draw(st.integers(1, 6)), d)) / 2
+    return X, Q

@@ -8,7 +8,7 @@ import scipy.sparse
 from hypothesis import given, settings, strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.neighbors import BallTree as OtherBallTree
-from tests.properties.strategies import awkward_tables
+from tests.properties.strategies import awkward_tables, lattices
 from tests.search.every_row import check_answers, come_and_go
 
 from bisector.distances import (
@@ -37,18 +37,6 @@ SHAPES = [
 def clusters(rng, n, d, spread=0.1):
     centres = rng.uniform(size=(10, d))
     return centres[rng.integers(10, size=n)] + spread * rng.normal(size=(n, d))
-
-
-@st.composite
-def lattices(draw):
-    """Rows with whole coordinates, of which many are equal or equally far, and queries among and between them."""
-    d = draw(st.integers(1, 3))
-    n = draw(st.integers(1, 60))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    side = draw(st.sampled_from([1, 2, 5]))
-    X = rng.integers(0, side, size=(n, d)).astype(float)
-    Q = rng.integers(-1, 2 * side, size=(draw(st.integers(1, 6)), d)) / 2
-    return X, Q
 
 
 # By hand

@@ -28,9 +28,9 @@ class Rows(ABC):
     def take(self, numbers: NDArray[np.int64]) -> "Rows":
         """Return the rows with these numbers, in this order."""
 
+    @abstractmethod
     def joined(self, others: "Sequence[Rows]") -> "Rows":
         """Return these rows followed by others that were prepared to be compared with them."""
-        raise NotImplementedError(f"{type(self).__name__} cannot be joined")
 
 
 class Pairs(ABC):

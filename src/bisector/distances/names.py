@@ -1,10 +1,10 @@
 """The one place where the name of a distance becomes the distance."""
 
-import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from bisector.distances.distance import Distance
+from bisector.engine.lookup import look_up, members
 
 
 def resolve(metric: Any, *, p: float = 2, metric_params: Mapping[str, Any] | None = None) -> Distance:
@@ -45,14 +45,7 @@ def resolve(metric: Any, *, p: float = 2, metric_params: Mapping[str, Any] | Non
         return Compiled(metric, **dict(metric_params or {}))
     if not isinstance(metric, str):
         raise TypeError(f"metric must be a name, a distance or a function of two rows, not {metric!r}.")
-    classes = named()
-    if metric not in classes:
-        close = difflib.get_close_matches(metric.lower(), classes, n=3)
-        hint = f"Did you mean {' or '.join(map(repr, close))}? " if close else ""
-        raise ValueError(
-            f"There is no distance named {metric!r}. {hint}The names are {', '.join(sorted(classes))}."
-        )
-    cls, fixed = classes[metric]
+    cls, fixed = look_up(named(), "distance", metric)
     params = {**fixed, **dict(metric_params or {})}
     if "p" in cls.parameters():
         params.setdefault("p", p)
@@ -64,16 +57,9 @@ def named() -> dict[str, tuple[type[Distance], dict[str, Any]]]:
     import bisector.distances  # noqa: F401  so that all classes exist
 
     found: dict[str, tuple[type[Distance], dict[str, Any]]] = {}
-    for cls in _concrete(Distance):  # type: ignore[type-abstract]
+    for cls in members(Distance):
         for name in cls.names:
             found[name] = (cls, {})
         for name, params in cls.variants.items():
             found[name] = (cls, dict(params))
     return found
-
-
-def _concrete(cls: type[Distance]) -> Iterator[type[Distance]]:
-    for subclass in cls.__subclasses__():
-        if not subclass.__abstractmethods__ and subclass.__module__.startswith("bisector."):
-            yield subclass
-        yield from _concrete(subclass)

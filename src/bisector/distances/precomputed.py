@@ -1,5 +1,6 @@
 """Distances that the user has computed already."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,6 +31,12 @@ class PrecomputedRows(Rows):
     def take(self, numbers: NDArray[np.int64]) -> "PrecomputedRows":
         kept = None if self.numbers is None else self.numbers[numbers]
         return replace(self, distances=self.distances[numbers], numbers=kept)
+
+    def joined(self, others: Sequence[Rows]) -> "PrecomputedRows":
+        raise ValueError(
+            "No rows can be added to precomputed distances, since theirs to the others are not known: fit anew "
+            "with the distances among all."
+        )
 
 
 @value

@@ -6,7 +6,7 @@ equally near rows the one with the smaller number comes first.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,37 +36,53 @@ def all_distances(
             instead="use an estimator, which reduces distances as they are made, or fewer rows",
         )
         out = np.empty(pairs.shape, dtype=pairs.dtype)
-    filled = _checked_out(out, pairs.shape)
-    mirrored = references is None and distance.symmetric
-    size = min(pairs.tile_shape) if mirrored else 0
-    heights, widths = (size or length for length in pairs.tile_shape)
+    write_all(pairs, out, mirrored=references is None and distance.symmetric, n_jobs=n_jobs)
+    return out
+
+
+class Tiles(Protocol):
+    """What can be written tile by tile: distances, or values of a kernel."""
+
+    shape: tuple[int, int]
+    tile_shape: tuple[int, int]
+
+    def write(self, outer: range, inner: range, out: NDArray[Any], row: int = 0, column: int = 0) -> None: ...
+
+
+def write_all(tiles: Tiles, out: Any, *, mirrored: bool, n_jobs: int | None = None) -> None:
+    """Write all tiles into an array that the user may have given, on threads.
+
+    When the result is `mirrored` in its diagonal, only one half is computed.
+    """
+    filled = _checked_out(out, tiles.shape)
+    size = min(tiles.tile_shape) if mirrored else 0
+    height, width = (size or length for length in tiles.tile_shape)
 
     def write(tile: tuple[range, range]) -> None:
         outer, inner = tile
         if filled.dtype == np.float64:
-            pairs.write(outer, inner, filled, outer.start, inner.start)
+            tiles.write(outer, inner, filled, outer.start, inner.start)
         else:  # tiles are float64: one compilation a formula, not one a dtype
-            distances = np.empty((len(outer), len(inner)))
-            pairs.write(outer, inner, distances)
+            values = np.empty((len(outer), len(inner)))
+            tiles.write(outer, inner, values)
             with np.errstate(over="ignore"):  # what no float32 can hold is infinite
-                filled[outer.start : outer.stop, inner.start : inner.stop] = distances
-        if mirrored and outer.start != inner.start:
+                filled[outer.start : outer.stop, inner.start : inner.stop] = values
+        if mirrored:  # tiles on the diagonal too: a matrix product need not be symmetric in its last bits
             from bisector.distances.tile_loops import mirror_tile
 
             mirror_tile(filled, outer.start, inner.start, len(outer), len(inner))
 
-    tiles = [
+    places = [
         (outer, inner)
-        for outer in cut(pairs.shape[0], heights)
-        for inner in cut(pairs.shape[1], widths)
+        for outer in cut(tiles.shape[0], height)
+        for inner in cut(tiles.shape[1], width)
         if not mirrored or inner.start >= outer.start
     ]
-    parallel(write, tiles, n_jobs=n_jobs)
-    return out
+    parallel(write, places, n_jobs=n_jobs)
 
 
 def _checked_out(out: Any, shape: tuple[int, int]) -> NDArray[Any]:
-    """Check the array that distances are to be written into; return it as a plain array."""
+    """Check the array that is to be written into; return it as a plain array."""
     wanted = (
         f"out must be an aligned, writable, C-contiguous array of float32 or float64 with the shape {shape}"
     )

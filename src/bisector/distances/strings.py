@@ -4,6 +4,7 @@ They are computed by RapidFuzz, which is imported when it is first needed; while
 A row is a string, or a list of tokens (words, say, or any hashable things), which are compared as characters are.
 """
 
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -79,10 +80,13 @@ class StringPairs(Pairs):
         self._scorer, self._arguments = distance.scorer(), distance.arguments
         # RapidFuzz tells counts and shares apart by the dtype they are asked in.
         self._dtype = np.int64 if distance.counts else np.float64
+
+    @cached_property
+    def tile_shape(self) -> tuple[int, int]:  # type: ignore[override]
         length = sum(map(len, self._inner)) // max(len(self._inner), 1)
         shrink = max(1, length // _USUAL_LENGTH)
         height, width = Pairs.tile_shape
-        self.tile_shape = max(_FEWEST_ROWS, height // shrink), max(_FEWEST_ROWS, width // shrink)
+        return max(_FEWEST_ROWS, height // shrink), max(_FEWEST_ROWS, width // shrink)
 
     def fill(self, outer: range, inner: range, out: NDArray[Any], row: int = 0, column: int = 0) -> None:
         left, right = self._outer[outer.start : outer.stop], self._inner[inner.start : inner.stop]

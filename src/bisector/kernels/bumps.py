@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from bisector.engine.validation import check_count
 from bisector.engine.values import Value, value
-from bisector.kernels.lookup import Named, look_up
+from bisector.kernels.lookup import Named, named_class
 
 
 class Bump(Named, Value):
@@ -202,7 +202,7 @@ def resolve_bump(bump: Any) -> Bump:
     """
     if isinstance(bump, Bump):
         return bump
-    return look_up(Bump, "bump", bump)()  # type: ignore[type-abstract]
+    return named_class(Bump, "bump", bump)()  # type: ignore[type-abstract]
 
 
 def log_ball(d: int) -> float:

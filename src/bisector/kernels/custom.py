@@ -171,12 +171,16 @@ class Precomputed(Kernel):
         return np.diag(checked_square(X, "X")).astype(np.float64)
 
     def prepare(self, X: Any, like: Rows | None = None, name: str = "X") -> Rows:
-        raise TypeError(
-            "A precomputed kernel knows its values and not the rows: only gram and diag can be asked."
-        )
+        raise _without_rows()
 
     def between(self, outer: Rows, inner: Rows) -> Products:
-        raise NotImplementedError
+        raise _without_rows()
 
     def diagonal(self, rows: Rows) -> NDArray[np.float64]:
-        raise NotImplementedError
+        raise _without_rows()
+
+
+def _without_rows() -> TypeError:
+    return TypeError(
+        "A precomputed kernel knows its values and not the rows: only gram and diag can be asked."
+    )

@@ -4,7 +4,7 @@ from typing import Any
 
 from bisector.engine.values import Value
 from bisector.kernels.kernel import Kernel
-from bisector.kernels.lookup import look_up
+from bisector.kernels.lookup import named_class
 
 
 def resolve(
@@ -51,7 +51,7 @@ def resolve(
         )
     if callable(kernel) and not isinstance(kernel, type):
         return Custom(kernel, **params)
-    cls = look_up(Kernel, "kernel", kernel)  # type: ignore[type-abstract]
+    cls = named_class(Kernel, "kernel", kernel)  # type: ignore[type-abstract]
     translated = cls.from_scikit_learn(gamma=gamma, coef0=coef0, degree=degree)
     default = cls.from_scikit_learn(gamma=None, coef0=None, degree=None)
     for name in params:

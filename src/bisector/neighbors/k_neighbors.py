@@ -1,5 +1,6 @@
 """The k nearest neighbours vote, or are averaged (Flach 8.3; LFD 6.2)."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, Self
 
@@ -117,8 +118,9 @@ class _KNeighbors(FindsNearest):
         self.n_samples_fit_ = len(self._index)
         return self
 
+    @abstractmethod
     def _keep_targets(self, kept: NDArray[np.bool_]) -> None:
-        raise NotImplementedError
+        """Keep the targets of some rows."""
 
 
 class KNeighborsClassifier(ClassifierMixin, _KNeighbors):

@@ -104,20 +104,16 @@ class KeepsRows(HoldsValues, BaseEstimator):
         check_is_fitted(self)
         return self._index.prepare(check_items(self, X, self._index.distance, reset=False))
 
-    def _positions(self, ids: Integers) -> Integers:
-        """Turn the numbers of the index, which are never used twice, into places among the rows kept now."""
-        return np.searchsorted(self._index.ids, ids)
-
     def _k_nearest(self, queries: Rows | None, k: int) -> tuple[Floats, Integers]:
         """Return distances and positions of the k nearest; without queries, those of each row among the others."""
         index: Index = self._index
         if queries is not None:
             _refuse_too_many(k, len(index), "n_neighbors")
             distances, ids = index.query_prepared(queries, k, n_jobs=self.n_jobs)
-            return distances, self._positions(ids)
+            return distances, self._index.positions(ids)
         _refuse_too_many(k, len(index) - 1, "n_neighbors")
         distances, ids = index.query_prepared(index.rows, k + 1, n_jobs=self.n_jobs)
-        positions = self._positions(ids)
+        positions = self._index.positions(ids)
         own = positions == np.arange(len(index))[:, None]
         # Among many equal rows a row may not find itself: then the last found is one too many.
         own[~own.any(axis=1), -1] = True
@@ -238,7 +234,7 @@ class FindsWithin(KeepsRows):
         graph = index.query_radius_prepared(rows, reach, sort=sort, n_jobs=self.n_jobs)
         found = Found(
             graph.indptr.astype(np.int64),
-            self._positions(graph.indices),
+            self._index.positions(graph.indices),
             graph.data,
             None,
         )

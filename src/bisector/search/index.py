@@ -101,18 +101,20 @@ class Stats:
         return self.distances / self.brute_force if self.brute_force else 0.0
 
 
-class _Part(NamedTuple):
+@dataclass
+class _Part:
     structure: Structure
     ids: Integers  # ascending
     alive: NDArray[np.bool_]
-
-    @property
-    def n_alive(self) -> int:
-        return int(self.alive.sum())
+    n_alive: int  # kept, as counting takes longer than a query
 
     @property
     def mask(self) -> NDArray[np.bool_] | None:
-        return None if self.alive.all() else self.alive
+        return None if self.n_alive == len(self.alive) else self.alive
+
+    def lose(self, places: Integers) -> None:
+        self.alive[places] = False
+        self.n_alive -= len(places)
 
 
 class Index(ABC):
@@ -155,7 +157,7 @@ class Index(ABC):
         """Arrange rows for searching."""
 
     def _part(self, rows: Rows, ids: Integers) -> _Part:
-        return _Part(self._arrange(rows), ids, np.ones(len(ids), dtype=bool))
+        return _Part(self._arrange(rows), ids, np.ones(len(ids), dtype=bool), len(ids))
 
     def __len__(self) -> int:
         return sum(part.n_alive for part in self._parts)
@@ -164,6 +166,10 @@ class Index(ABC):
     def ids(self) -> Integers:
         """The numbers of the rows that are in the index, in ascending order."""
         return np.concatenate([part.ids[part.alive] for part in self._parts])
+
+    def positions(self, ids: Integers) -> Integers:
+        """Return where rows stand among those that are in the index now, in the order of their numbers."""
+        return ids if len(self) == self._n_seen else np.searchsorted(self.ids, ids)
 
     @property
     def rows(self) -> Rows:
@@ -321,8 +327,8 @@ class Index(ABC):
         if len(numbers) == len(self):
             raise ValueError("These are all the rows of the index: one at least has to stay.")
         for part, _, place in places:
-            part.alive[place] = False
-        self._parts = [self._renewed(part) for part in self._parts if part.alive.any()]
+            part.lose(place)
+        self._parts = [self._renewed(part) for part in self._parts if part.n_alive]
 
     def _renewed(self, part: _Part) -> _Part:
         kept = np.flatnonzero(part.alive)

@@ -45,6 +45,26 @@ def header(X: Any, feature_names: list[str] | None, targets: list[str]) -> Any:
     return pyarrow.table([pyarrow.array([], pyarrow.float64())] * len(names), names=names)
 
 
+def split_column(X: Any, name: str) -> tuple[Any, NDArray[Any]]:
+    """Take one column out of a frame or of data on disk: return the rest, and the column as it is."""
+    if is_dataset(X):
+        X = _dataset(X)
+        _check_targets([name], list(X.schema.names))
+        return X, _arrow_column(X.to_table(columns=[name]).column(0))
+    if not is_frame(X):
+        raise TypeError(
+            f"y={name!r} names a column, but X is a {type(X).__name__}, whose columns have no names."
+        )
+    names, column = _columns_of(X)
+    _check_targets([name], names)
+    values = column(names.index(name))
+    if _made_by(X, "pandas", "DataFrame"):
+        return X.drop(columns=name), values
+    if _made_by(X, "polars", "DataFrame"):
+        return X.drop(name), values
+    return X.drop_columns(name), values
+
+
 # Tables in memory
 
 
@@ -288,6 +308,11 @@ def dataset_source(
 
     Where the data have all of `features`, only these are read, in this order.
     """
+    return DatasetSource(_dataset(X), targets, features, single_target=single_target)
+
+
+def _dataset(X: Any) -> Any:
+    """Open a path as an Arrow dataset, if it is not one already."""
     try:
         import pyarrow.dataset
     except ImportError as error:
@@ -295,5 +320,5 @@ def dataset_source(
             f"Reading {X} needs pyarrow: install it with `pip install pyarrow`, or pass a table in memory."
         ) from error
     if isinstance(X, str | os.PathLike):
-        X = pyarrow.dataset.dataset(os.fspath(X), format="parquet")
-    return DatasetSource(X, targets, features, single_target=single_target)
+        return pyarrow.dataset.dataset(os.fspath(X), format="parquet")
+    return X

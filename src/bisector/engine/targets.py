@@ -1,5 +1,6 @@
-"""What neighbours know of a query: labels or numbers, one or several."""
+"""Targets: labels or numbers, one or several a row; and what classes weigh."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,6 +67,41 @@ def check_labels(estimator: Any, y: Any, n_rows: int, classes: Any = None) -> La
             raise ValueError(f"y has the label {unknown[0]!r}, which is not among classes {known.tolist()}.")
         codes, all_classes = [np.searchsorted(known, table[:, 0])], [known]
     return Labels(np.stack(codes, axis=1).astype(np.int64), all_classes, single)
+
+
+def row_weights(
+    class_weight: Mapping[Any, float] | str | None,
+    codes: NDArray[np.int64],
+    classes: NDArray[Any],
+    sample_weight: NDArray[np.float64] | None,
+) -> NDArray[np.float64] | None:
+    """Return what each row weighs by itself and by its class; None if all weigh one.
+
+    Parameters
+    ----------
+    class_weight : dict from label to weight, "balanced" or None
+        Classes that are not named weigh one; balanced classes weigh the same in total, n/K of n rows.
+    codes : places of the rows' labels in `classes`
+    """
+    if class_weight is None:
+        return sample_weight
+    counts = np.bincount(codes, sample_weight, minlength=len(classes))
+    if isinstance(class_weight, str):
+        if class_weight != "balanced":
+            raise ValueError(f'class_weight must be a dict, "balanced" or None, not {class_weight!r}.')
+        weights = counts.sum() / (len(classes) * counts)
+    elif isinstance(class_weight, Mapping):
+        unknown = [label for label in class_weight if label not in classes]
+        if unknown:
+            raise ValueError(
+                f"class_weight names the class {unknown[0]!r}, which y does not have; it has {classes.tolist()}."
+            )
+        weights = np.array([class_weight.get(label, 1.0) for label in classes.tolist()], dtype=np.float64)
+        if not (np.isfinite(weights).all() and (weights >= 0).all()):
+            raise ValueError("class_weight must hold finite weights that are not negative.")
+    else:
+        raise TypeError(f'class_weight must be a dict, "balanced" or None, not {class_weight!r}.')
+    return weights[codes] if sample_weight is None else weights[codes] * sample_weight
 
 
 class Numbers(NamedTuple):

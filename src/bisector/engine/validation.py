@@ -7,7 +7,7 @@ estimator is never half-fitted.
 """
 
 import math
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,7 @@ def check_training(
         copies it to the estimator at the end of the fit.
     """
     stand_in = blank(estimator)
+    _require_targets(estimator, y)
     rows = _rows(stand_in, X, y, reset=True)
     name = type(estimator).__name__
     if rows.y is not None:
@@ -42,6 +43,68 @@ def check_training(
         raise ValueError(f"{name} learns one target: let y be the name of one column, not {y!r}.")
     rows.sample_weight = check_weights(sample_weight, rows.n_rows)
     return rows, stand_in
+
+
+class Classed(NamedTuple):
+    """The checked input of a classifier's ``fit``.
+
+    Attributes
+    ----------
+    rows : Source
+        X as rows with their weights; ``rows.y`` are the codes.
+    codes : ndarray of int
+        Places of the rows' labels in `classes`.
+    classes : ndarray
+        The labels of which a row has a weight, in ascending order: at least two.
+    stand_in : object
+        As of `check_training`.
+    """
+
+    rows: Source
+    codes: NDArray[np.int64]
+    classes: NDArray[Any]
+    stand_in: Any
+
+
+def check_classes(
+    estimator: Any, X: Any, y: Any, sample_weight: Any = None, class_weight: Any = None
+) -> Classed:
+    """Check the input of a classifier's ``fit``: one label a row, or the name of the column of X that holds them.
+
+    Unlike numeric targets, a list of strings is always labels. A row without weight is as good as absent: rows
+    of classes that lose all their weight are left out.
+    """
+    from .frames import split_column
+    from .targets import check_labels, row_weights
+
+    stand_in, name = blank(estimator), type(estimator).__name__
+    features = None
+    if isinstance(y, str):
+        X, labels = split_column(X, y)
+        if hasattr(X, "get_fragments"):
+            features = [column for column in X.schema.names if column != y]
+        y = labels
+    _require_targets(estimator, y)
+    rows = _rows(stand_in, X, None, reset=True, features=features)
+    found = check_labels(estimator, y, rows.n_rows)
+    if not found.single:
+        raise ValueError(f"{name} learns one label a row, but y has the shape {np.shape(y)}.")
+    codes, classes = found.codes[:, 0], found.classes[0]
+    weight = check_weights(sample_weight, rows.n_rows)
+    weight = row_weights(class_weight, codes, classes, weight)
+    if weight is not None:
+        held = np.bincount(codes, weight, minlength=len(classes)) > 0
+        if not held.all():
+            kept = held[codes]
+            rows, weight = source(rows.take(kept)), weight[kept]
+            codes, classes = (np.cumsum(held) - 1)[codes[kept]], classes[held]
+    if len(classes) < 2:
+        weighed = "" if weight is None else " with a weight"
+        raise ValueError(
+            f"{name} needs rows of at least two classes, but y has one class{weighed}: {classes.tolist()}."
+        )
+    rows.y, rows.sample_weight = codes, weight
+    return Classed(rows, codes, classes, stand_in)
 
 
 def check_rows(estimator: Any, X: Any) -> Source:
@@ -71,19 +134,16 @@ def blank(estimator: Any) -> Any:
     return stand_in
 
 
-def _rows(estimator: Any, X: Any, y: Any, *, reset: bool) -> Source:
-    from sklearn.utils import get_tags
+def _rows(estimator: Any, X: Any, y: Any, *, reset: bool, features: list[str] | None = None) -> Source:
     from sklearn.utils.validation import validate_data
 
     from . import frames
 
     refuse_collections(X)
     name = type(estimator).__name__
-    if reset and y is None and get_tags(estimator).target_tags.required:
-        raise ValueError(f"{name} requires y to be passed, but the target y is None: call fit(X, y).")
     if frames.is_dataset(X) or frames.is_frame(X):
         # A file may hold more than the model was fitted on, its target for one.
-        rows = source(X, y, features=None if reset else getattr(estimator, "feature_names_in_", None))
+        rows = source(X, y, features=features if reset else getattr(estimator, "feature_names_in_", None))
         if not rows.n_rows or not rows.n_features:
             raise ValueError(
                 f"Found array with {rows.n_rows} sample(s) and {rows.n_features} feature(s) "
@@ -96,6 +156,15 @@ def _rows(estimator: Any, X: Any, y: Any, *, reset: bool) -> Source:
         estimator, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite=False
     )
     return source(X, y)
+
+
+def _require_targets(estimator: Any, y: Any) -> None:
+    from sklearn.utils import get_tags
+
+    if y is None and get_tags(estimator).target_tags.required:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None: call fit(X, y)."
+        )
 
 
 def _check_targets(y: NDArray[Any], multi_output: bool, name: str) -> NDArray[np.float64]:

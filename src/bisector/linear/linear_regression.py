@@ -1,33 +1,31 @@
 """Least-squares regression, with what it can say about its own coefficients."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bisector.engine.blocks import Block
-from bisector.engine.map_reduce import map_blocks
 from bisector.engine.show import Sheet
-from bisector.engine.sources import Source
 from bisector.engine.validation import (
     check_choice,
     check_flag,
     check_number,
     check_rows,
     check_training,
-    find_not_finite,
     store,
 )
+from bisector.linear.planes import HasPlanes
 from bisector.measures.inference import Inference, UnivariateInference
 from bisector.solvers.least_squares import decomposed_least_squares, least_squares, nonnegative
 
 Floats = NDArray[np.floating[Any]]
 
 
-class LinearRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class LinearRegression(MultiOutputMixin, RegressorMixin, HasPlanes):
     """Ordinary least squares: the plane a + b·x with the smallest sum of squared residuals.
 
     A drop-in for scikit-learn's estimator that reads data once, in blocks, from memory or from disk; is
@@ -181,7 +179,7 @@ or folder, of shape (n_samples, n_features)
         -------
         array of shape (n_samples,) or (n_samples, n_targets)
         """
-        return self._at_rows(block_plane, check_rows(self, X), self.coef_.T, self.intercept_)
+        return self._plane_values(X)
 
     # How sure: everything below follows from what `fit` stored and is computed when asked for.
 
@@ -313,15 +311,6 @@ or folder, of shape (n_samples, n_features)
         check_is_fitted(self)
         return self._judged_as(self._found, intercept=self._has_intercept)
 
-    def _at_rows(self, function: Callable[..., Floats], rows: Source, *fixed: Any) -> Floats:
-        """Evaluate a function of blocks at all rows, whose values must be finite."""
-        values = map_blocks(function, rows, *fixed, n_jobs=self.n_jobs)
-        with np.errstate(over="ignore", invalid="ignore"):
-            suspicious = not np.isfinite(values.sum())
-        if suspicious:
-            find_not_finite(rows)
-        return values
-
     @property
     def _single_target(self) -> bool:
         return self.coef_.ndim == 1
@@ -336,17 +325,6 @@ or folder, of shape (n_samples, n_features)
         state = dict(super().__getstate__())
         state.pop("_rows", None)  # a model file holds what was learned, not the data
         return state
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-
-def block_plane(block: Block, coef: Floats, intercept: Any) -> Floats:
-    """Evaluate the plane at the rows of one block."""
-    with np.errstate(over="ignore", invalid="ignore"):  # NaN and infinities are looked for in what comes out
-        return np.asarray(block.X @ coef) + intercept
 
 
 def block_leverage(block: Block, inference: Inference) -> NDArray[np.float64]:

@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils import Tags
 
 from bisector.distances.distance import Rows
+from bisector.engine.targets import Labels, Numbers, check_labels, check_numbers
 from bisector.engine.validation import check_choice, check_weights, store
 from bisector.measures.error_bounds import ErrorBounds, error_bounds
 from bisector.neighbors.kept_rows import (
@@ -19,7 +20,6 @@ from bisector.neighbors.kept_rows import (
     Found,
     Integers,
 )
-from bisector.neighbors.targets import Labels, Numbers, check_labels, check_numbers
 from bisector.neighbors.votes import (
     Weights,
     check_vote_weights,

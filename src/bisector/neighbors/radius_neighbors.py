@@ -10,10 +10,10 @@ from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from bisector.engine.targets import Labels, check_labels, check_numbers
 from bisector.engine.validation import check_choice, check_weights, store
 from bisector.neighbors.k_neighbors import Aggregate, aggregated, check_aggregate
 from bisector.neighbors.kept_rows import FindsWithin, Floats, Found
-from bisector.neighbors.targets import Labels, check_labels, check_numbers
 from bisector.neighbors.votes import Weights, check_vote_weights, class_shares, votes
 
 

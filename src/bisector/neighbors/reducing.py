@@ -16,10 +16,10 @@ from bisector.distances.names import resolve
 from bisector.distances.numeric_rows import NumericRows
 from bisector.distances.terms import WeightedTerms
 from bisector.engine.show import Caution, Heading, Sheet, Table
+from bisector.engine.targets import check_labels
 from bisector.engine.validation import blank, check_count, store
 from bisector.engine.values import HoldsValues
 from bisector.neighbors.kept_rows import Floats, Integers, check_items, tell_input_tags
-from bisector.neighbors.targets import check_labels
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,0 +1,124 @@
+"""What models made of planes share: w·x + b at rows of any kind, and the geometry of a decision boundary.
+
+Everywhere a plane is stored as scikit-learn does (``coef_``, ``intercept_``), and a row with a
+score of exactly zero, which lies on the boundary, belongs to the first of the two classes, ``classes_[0]``.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+
+from .blocks import Block
+from .map_reduce import map_blocks
+from .sources import Source
+from .validation import check_rows, find_not_finite
+
+Floats = NDArray[np.floating[Any]]
+
+
+class HasPlanes(BaseEstimator):
+    """A model whose answer at x depends on w·x + b, for one w or several."""
+
+    coef_: Floats
+    intercept_: Any
+    n_jobs: int | None
+
+    def _plane_values(self, X: Any) -> Floats:
+        """Return w·x + b for each row."""
+        return self._at_rows(block_plane, check_rows(self, X), self.coef_.T, self.intercept_)
+
+    def _at_rows(self, function: Callable[..., Floats], rows: Source, *fixed: Any) -> Floats:
+        """Evaluate a function of blocks at all rows, whose values must be finite."""
+        values = map_blocks(function, rows, *fixed, n_jobs=self.n_jobs)
+        with np.errstate(over="ignore", invalid="ignore"):
+            suspicious = not np.isfinite(values.sum())
+        if suspicious:
+            find_not_finite(rows)
+        return values
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class DecidesByPlanes(ClassifierMixin, HasPlanes):
+    """A classifier that decides by the sign of w·x + b, or, of several classes, by the largest of them.
+
+    Two classes have one plane, ``coef_`` of shape (1, n_features); more have one each, unless a subclass says
+    otherwise.
+    """
+
+    classes_: NDArray[Any]
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the score w·x + b of each row.
+
+        Parameters
+        ----------
+        X : as for `fit`, of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,), or (n_samples, n_classes) if there are more than two
+            Of two classes, positive for ``classes_[1]``.
+        """
+        scores = self._plane_values(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each row.
+
+        Parameters
+        ----------
+        X : as for `fit`, of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            A row on the boundary (score 0) belongs to ``classes_[0]``; of classes with the largest score, the
+            first.
+        """
+        scores = self.decision_function(X)
+        codes = (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[codes]
+        return labels
+
+    def signed_distance(self, X: Any) -> Floats:
+        """Return how far each row lies from the boundary: (w·x + b)/‖w‖, on the positive side or the negative.
+
+        Parameters
+        ----------
+        X : as for `fit`, of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,), or (n_samples, n_classes) if there are more than two
+            From each class's own plane; infinite where the weights are all zero, since then there is none.
+        """
+        scores = self.decision_function(X)
+        lengths = np.linalg.norm(self.coef_, axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            distances = scores / (lengths[0] if scores.ndim == 1 else lengths)
+        return np.where(scores == 0, scores, distances).astype(scores.dtype, copy=False)
+
+    @property
+    def weights_(self) -> Floats:
+        """The normal vector of the boundary, (n_features,) for two classes: rows are positive if w·x > t."""
+        return self.coef_[0] if len(self.coef_) == 1 else self.coef_
+
+    @property
+    def threshold_(self) -> Any:
+        """What w·x must exceed for the positive class, t = −b."""
+        offset = np.negative(self.intercept_)
+        return float(offset[0]) if len(offset) == 1 else offset
+
+
+def block_plane(block: Block, coef: Floats, intercept: Any) -> Floats:
+    """Evaluate the plane at the rows of one block."""
+    with np.errstate(over="ignore", invalid="ignore"):  # NaN and infinities are looked for in what comes out
+        return np.asarray(block.X @ coef) + intercept

@@ -46,7 +46,7 @@ class AtLeast:
         return [theirs / mine - self.ratio for mine, theirs in zip(ours, peer, strict=True)]
 
     def __str__(self) -> str:
-        return f"≥ {self.ratio:g}×"
+        return f"≥ {self.ratio:.3g}×"
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numba
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -23,6 +24,7 @@ from numba.extending import intrinsic
 # and "arcp", with which a·a - a·a and 1 - a / a need not be zero, and a distance could be negative.
 _REORDERED = frozenset({"reassoc"})
 _ROW = types.Array(types.float64, 1, "C", readonly=True)
+_PLACE = types.CPointer(types.float64)
 _NUMBERS = (types.Float, types.Integer, types.Boolean)
 # Functions whose machine code is kept. Compiling takes a second: whoever makes more of them waits for that.
 _KEPT = 128
@@ -101,47 +103,62 @@ def _first_words(error: Exception) -> str:
 def value_of_pair(function: Any, first: Any, i: int, second: Any, j: int) -> float:
     """Return ``function(first[i], second[j])``, as a float64 in compiled loops.
 
-    The arrays are C-contiguous and of float64. In a loop this is a call to the one machine code of the function,
-    with rows that need no counting of references, which would take longer than many a function.
+    The arrays are C-contiguous and of float64. In a loop this is a call to one machine code, which gets only
+    the places of the two rows and their length: handing over arrays would take longer than many a function.
     """
     return function(first[i], second[j])
 
 
 def _value_of_pair(typing_context: Any, function: Any, first: Any, i: Any, second: Any, j: Any) -> Any:
-    called = _call_type(function.dispatcher, typing_context)
+    callee = types.Dispatcher(_value_at)
+    called = callee.get_call_type(typing_context, (function, _PLACE, _PLACE, types.int64), {})
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        _, tables, i, more_tables, j = arguments
-        rows = [
-            _row(context, builder, signature.args[1], tables, i),
-            _row(context, builder, signature.args[3], more_tables, j),
-        ]
+        same, tables, i, more_tables, j = arguments
+        place, length = _place_of_row(context, builder, signature.args[1], tables, i)
+        other, _ = _place_of_row(context, builder, signature.args[3], more_tables, j)
         block, n_before = builder.block, len(builder.block.instructions)
-        returned = context.get_function(function, called)(builder, rows)
+        returned = context.get_function(callee, called)(builder, [same, place, other, length])
         for instruction in block.instructions[n_before:]:
             if isinstance(instruction, ir.CallInstr):
                 instruction.attributes.add("noinline")
-        return context.cast(builder, returned, called.return_type, types.float64)
+        return returned
 
     return types.float64(function, first, types.int64, second, types.int64), emit
 
 
-def _row(context: Any, builder: Any, kind: Any, table: Any, number: Any) -> Any:
-    """Emit a row of a table as an array that owns nothing: the table outlives the call."""
+def _place_of_row(context: Any, builder: Any, kind: Any, table: Any, number: Any) -> tuple[Any, Any]:
+    """Emit where a row of a table begins, and how long it is."""
     rows = context.make_array(kind)(context, builder, table)
     _, length = cgutils.unpack_tuple(builder, rows.shape)
-    _, itemsize = cgutils.unpack_tuple(builder, rows.strides)
-    row = context.make_array(_ROW)(context, builder)
-    context.populate_array(
-        row,
-        data=builder.gep(rows.data, [builder.mul(number, length)]),
-        shape=(length,),
-        strides=(itemsize,),
-        itemsize=itemsize,
-        meminfo=None,
-    )
-    return row._getvalue()
+    start = builder.gep(rows.data, [builder.mul(number, length)])
+    return builder.bitcast(start, context.get_value_type(_PLACE)), length
+
+
+def _row_at(typing_context: Any, place: Any, length: Any) -> Any:
+    """Make an array of a place in memory, which owns nothing: its table outlives the call."""
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        place, length = arguments
+        row = context.make_array(_ROW)(context, builder)
+        itemsize = context.get_constant(types.intp, 8)
+        context.populate_array(
+            row,
+            data=builder.bitcast(place, row.data.type),
+            shape=(length,),
+            strides=(itemsize,),
+            itemsize=itemsize,
+            meminfo=None,
+        )
+        return row._getvalue()
+
+    return _ROW(place, length), emit
 
 
 if not numba.config.DISABLE_JIT:
     value_of_pair = intrinsic(_value_of_pair)
+    row_at = intrinsic(_row_at)
+
+    @numba.njit(nogil=True, error_model="numpy")
+    def _value_at(function: Any, place: Any, other: Any, length: Any) -> Any:
+        return np.float64(function(row_at(place, length), row_at(other, length)))

@@ -264,15 +264,6 @@ def check_items(estimator: Any, X: Any, distance: Distance, *, reset: bool) -> A
     return X
 
 
-def picked(items: Any, positions: Any) -> Any:
-    """Return some of the items, whatever holds them."""
-    if hasattr(items, "iloc"):
-        return items.iloc[positions]
-    if hasattr(items, "shape") or hasattr(items, "gather"):
-        return items[positions]
-    return [items[int(position)] for position in positions]
-
-
 def tell_input_tags(tags: Tags, metric: Any) -> Tags:
     """Say in scikit-learn's tags what a metric takes."""
     tags.input_tags.sparse = True

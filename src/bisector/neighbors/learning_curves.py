@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bisector.distances.names import resolve
+from bisector.engine.items import picked
 from bisector.engine.progress import track
 from bisector.engine.show import Table
 from bisector.engine.validation import Seed, check_count, check_number, check_seed
 from bisector.neighbors.k_neighbors import KNeighborsClassifier
 from bisector.neighbors.k_neighbors_cv import KNeighborsClassifierCV
-from bisector.neighbors.kept_rows import Floats, picked
+from bisector.neighbors.kept_rows import Floats
 
 Choice = int | str
 

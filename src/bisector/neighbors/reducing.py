@@ -15,6 +15,7 @@ from bisector.distances.distance import Distance
 from bisector.distances.names import resolve
 from bisector.distances.numeric_rows import NumericRows
 from bisector.distances.terms import WeightedTerms
+from bisector.engine.items import picked
 from bisector.engine.show import Caution, Heading, Sheet, Table
 from bisector.engine.targets import check_labels
 from bisector.engine.validation import blank, check_count, store
@@ -155,28 +156,15 @@ class ReducesRows(HoldsValues, BaseEstimator):
     def fit_resample(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Find which rows to keep, and return them with their labels, in the form in which they came."""
         self.fit(X, y)
-        rows = take_rows(X, self.sample_indices_)
+        rows = picked(X, self.sample_indices_)
         if "precomputed" in resolve(self.metric).names:
             rows = np.asarray(rows)[:, self.sample_indices_]
-        return rows, take_rows(y, self.sample_indices_)
+        return rows, picked(y, self.sample_indices_)
 
     def __sklearn_tags__(self) -> Tags:
         tags = tell_input_tags(super().__sklearn_tags__(), self.metric)
         tags.target_tags.required = True
         return tags
-
-
-def take_rows(X: Any, numbers: Integers) -> Any:
-    """Return some rows of whatever holds rows: an array, a sparse matrix, a frame, a list."""
-    if hasattr(X, "iloc"):
-        return X.iloc[numbers]
-    if hasattr(X, "tocsr"):
-        return X.tocsr()[numbers]
-    if isinstance(X, list | tuple):
-        return type(X)(X[i] for i in numbers.tolist())
-    if hasattr(X, "__array_namespace__") or hasattr(X, "columns") or hasattr(X, "to_numpy"):
-        return X[numbers]
-    return np.asarray(X)[numbers]
 
 
 def euclidean_coordinates(distance: Distance, items: Any, doing: str) -> Floats:

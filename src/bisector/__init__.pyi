@@ -62,9 +62,19 @@ from .kernels import (
     WindowBump as WindowBump,
     is_psd as is_psd,
 )
-from .linear import LinearRegression as LinearRegression
+from .linear import (
+    KernelRidge as KernelRidge,
+    LinearRegression as LinearRegression,
+    LogisticRegression as LogisticRegression,
+    Ridge as Ridge,
+    RidgeCV as RidgeCV,
+    TotalLeastSquares as TotalLeastSquares,
+)
+from .measures.calibration import reliability_curve as reliability_curve
+from .measures.confusion import confusion_matrix as confusion_matrix
 from .measures.error_bounds import asymptotic_error as asymptotic_error
 from .measures.profile import distance_profile as distance_profile
+from .measures.roc import auc as auc, roc_convex_hull as roc_convex_hull, roc_curve as roc_curve
 from .neighbors import (
     CondensedNearestNeighbor as CondensedNearestNeighbor,
     EditedNearestNeighbor as EditedNearestNeighbor,
@@ -80,6 +90,11 @@ from .neighbors import (
     RadiusNeighborsRegressor as RadiusNeighborsRegressor,
     VoronoiCondenser as VoronoiCondenser,
     learning_curve as learning_curve,
+)
+from .probability import (
+    CalibratedClassifier as CalibratedClassifier,
+    HullCalibrator as HullCalibrator,
+    LogisticCalibrator as LogisticCalibrator,
 )
 
 __version__: str

@@ -16,17 +16,30 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import all_estimators as all_of_sklearn
+from sklearn.utils import all_estimators as all_of_sklearn, get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import has_fit_parameter
 
 import bisector
 
-# (estimator, check) → why scikit-learn's check does not apply. One table for all; empty is best.
+# (estimator or one variant of it, check) → why scikit-learn's check does not apply. One table; empty is best.
 _NO_NEIGHBOURS = (
     "a query without neighbours within the default radius is warned of or refused, as in scikit-learn"
 )
+_NOT_UNIQUE = (
+    "the check leaves fewer rows than features, where the best plane is not unique, which is warned of"
+)
 EXPECTED_FAILURES: dict[tuple[str, str], str] = {
+    (
+        "Ridge",
+        "check_non_transformer_estimators_n_iter",
+    ): "n_iter_ is None unless the method iterates, as in scikit-learn",
+    (
+        "LogisticRegression(fit_intercept=False)",
+        "check_class_weight_classifiers",
+    ): "without intercept, planes through the origin cannot give every row to one class; scikit-learn's fails too",
+    ("TotalLeastSquares", "check_sample_weight_equivalence_on_dense_data"): _NOT_UNIQUE,
+    ("TotalLeastSquares", "check_sample_weight_equivalence_on_sparse_data"): _NOT_UNIQUE,
     ("RadiusNeighborsClassifier", "check_sample_weight_equivalence_on_dense_data"): _NO_NEIGHBOURS,
     ("RadiusNeighborsClassifier", "check_sample_weight_equivalence_on_sparse_data"): _NO_NEIGHBOURS,
     ("RadiusNeighborsRegressor", "check_sample_weight_equivalence_on_dense_data"): _NO_NEIGHBOURS,
@@ -40,7 +53,10 @@ EXPECTED_FAILURES: dict[tuple[str, str], str] = {
 # Parameters that suit the data of this file, where a default cannot.
 SUITED = {name: {"radius": 9.0} for name in ("RadiusNeighborsClassifier", "RadiusNeighborsRegressor")}
 
-ESTIMATORS = dict(bisector.all_estimators())
+# Those that take rows; calibrators take one score a row, and are tested beside their code.
+ESTIMATORS = {
+    name: kind for name, kind in bisector.all_estimators() if get_tags(kind()).input_tags.two_d_array
+}
 THEIRS = dict(all_of_sklearn())
 NAMESAKES = sorted(ESTIMATORS.keys() & THEIRS.keys())
 
@@ -57,8 +73,8 @@ def variants():
 
 
 def expected_failures(estimator):
-    name = type(estimator).__name__
-    return {check: why for (ours, check), why in EXPECTED_FAILURES.items() if ours == name}
+    names = type(estimator).__name__, repr(estimator)
+    return {check: why for (ours, check), why in EXPECTED_FAILURES.items() if ours in names}
 
 
 @parametrize_with_checks(variants(), expected_failed_checks=expected_failures)
@@ -67,7 +83,7 @@ def test_scikit_learns_checks(estimator, check):
 
 
 def test_expected_failures_name_estimators_and_give_reasons():
-    assert {name for name, _ in EXPECTED_FAILURES} <= ESTIMATORS.keys()
+    assert {name.partition("(")[0] for name, _ in EXPECTED_FAILURES} <= ESTIMATORS.keys()
     assert all(len(why.split()) > 3 for why in EXPECTED_FAILURES.values())
 
 
@@ -217,8 +233,9 @@ def test_a_model_file_does_not_grow_with_the_training_data(any_kind, data):
     pickle.dump(any_kind().fit(X, y), few)
     model = any_kind().fit(np.tile(X, (50, 1)), np.tile(y, 50))
     pickle.dump(model, many)
-    # What remembers its rows has to: as they came, arranged for searching, and their targets.
-    remembers = hasattr(getattr(model, "best_estimator_", model), "index_") or hasattr(model, "fit_resample")
+    # What remembers its rows has to: as they came, arranged for searching or for a kernel, and their targets.
+    kept = getattr(model, "best_estimator_", model)
+    remembers = any(hasattr(kept, name) for name in ("index_", "X_fit_", "fit_resample"))
     assert many.tell() < few.tell() + (1000 if not remembers else 4 * 50 * X.nbytes)
 
 

@@ -33,6 +33,8 @@ dependent = np.column_stack([base, base.sum(axis=1)])
 y = base.sum(axis=1) + rng.normal(size=40)
 classes = (y > 0).astype(float)
 for _, kind in bisector.all_estimators():
+    if not get_tags(kind()).input_tags.two_d_array:
+        continue
     accepts = inspect.signature(kind.fit).parameters
     for table, dtype in itertools.product((base, collinear, dependent), ("f4", "f8", "i4", "i8", "u1", "?")):
         for X in layouts(np.abs(table).astype(dtype)):

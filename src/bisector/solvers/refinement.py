@@ -1,5 +1,6 @@
 """Refinement of least squares: steps by an approximate factor, residuals in twice the working precision."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -43,6 +44,7 @@ def refine(
     *,
     intercept: bool,
     n_jobs: int | None,
+    pull: Callable[[Floats], Floats] | None = None,
 ) -> Refined:
     """Solve min Σw(y − a − Xb)² from a = start, b = 0 by steps in the geometry of the columns.
 
@@ -53,6 +55,8 @@ def refine(
     weight : sum of the weights
     start : first intercept, near the mean of y
     unit : powers of two that y is multiplied by
+    pull : half the gradient of a penalty that is added to the sum of squares, as a function of b; `columns` are
+        then those of X with the rows of the penalty below them
     """
     coef = Pair(*np.zeros((2, rows.n_features, len(start))))
     offset = Pair(start * unit, np.zeros(len(start)))
@@ -62,7 +66,8 @@ def refine(
             sums = map_reduce(block_sums, rows, coef, offset, unit, n_jobs=n_jobs, doing="refining")
             if number == 0:
                 total = sums.rss.hi - (sums.total.hi**2 / weight if intercept else 0.0)
-            step = _step(columns, sums.gradient, sums.total if intercept else None, mean, weight)
+            gradient = sums.gradient if pull is None else add(sums.gradient, _exact(-pull(coef.hi)))
+            step = _step(columns, gradient, sums.total if intercept else None, mean, weight)
             if gap <= SMALLEST_STEP or step.size > left / 2:
                 break
             left = step.size

@@ -1,0 +1,98 @@
+"""The Gaussian kernel in single precision, for solvers that ask for many values and can bear their rounding.
+
+exp(−γ‖x − y‖²) is exp(2γ x·y − γ‖x‖² − γ‖y‖²): a matrix product, two vectors, and an exponential. About their mean
+rows have the smallest squares, so that little cancels.
+"""
+
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bisector.distances import Euclidean
+from bisector.distances.distance import Rows
+from bisector.distances.numeric_rows import NumericRows
+from bisector.distances.reductions import cut
+from bisector.engine.threads import parallel
+from bisector.kernels.kernel import Kernel
+from bisector.kernels.radial import Gaussian
+
+Singles = NDArray[np.float32]
+Integers = NDArray[np.int64]
+
+# Tiles of so many rows and columns stay in the cache while they are finished.
+_HEIGHT, _WIDTH = 256, 512
+
+
+@dataclass(frozen=True)
+class GaussianLines:
+    """Rows scaled so that the kernel is exp(a·b − ½‖a‖² − ½‖b‖²).
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_rows, n_features)
+    halves : ndarray of shape (n_rows,)
+        ½‖a‖².
+    error : float
+        How far off a value typically is, for the row farthest out.
+    """
+
+    rows: Singles
+    halves: Singles
+    error: float
+
+    def among(self, numbers: Integers, *, n_jobs: int | None = None) -> Singles:
+        """Return the values among some of the rows."""
+        out = np.empty((len(numbers), len(numbers)), dtype=np.float32)
+        self._write(numbers, self.rows[numbers], self.halves[numbers], out, np.arange(len(numbers)), n_jobs)
+        return out
+
+    def write_lines(self, numbers: Integers, lines: Singles, slots: Integers, n_jobs: int | None) -> None:
+        """Write the values of some rows with all of them into slots of an array of lines."""
+        self._write(numbers, self.rows, self.halves, lines, slots, n_jobs)
+
+    def _write(
+        self, numbers: Integers, inner: Singles, inner_halves: Singles, lines: Singles, slots: Integers,
+        n_jobs: int | None,
+    ) -> None:  # fmt: skip
+        from bisector.engine.loops import given
+        from bisector.solvers.gaussian_lines_loops import raise_gaussians
+
+        outer, outer_halves, places = self.rows[numbers], given(self.halves[numbers]), given(slots)
+        inner_halves = given(inner_halves)
+
+        def write(columns: range) -> None:
+            right = inner[columns.start : columns.stop].T
+            own = inner_halves[columns.start : columns.stop]
+            for chosen in cut(len(numbers), _HEIGHT):
+                part = slice(chosen.start, chosen.stop)
+                products = given(outer[part] @ right)
+                raise_gaussians(products, outer_halves[part], own, lines, places[part], columns.start)
+
+        parallel(write, cut(len(inner), _WIDTH), n_jobs=n_jobs)
+
+
+@singledispatch
+def gaussian_lines(kernel: Kernel, rows: Rows) -> GaussianLines | None:
+    """Return what makes the kernel's values in single precision, if it is Gaussian and its rows are dense."""
+    return None
+
+
+@gaussian_lines.register
+def _(kernel: Gaussian, rows: Rows) -> GaussianLines | None:
+    plain: Any = Euclidean()
+    if kernel.metric != plain or not isinstance(rows, NumericRows) or rows.sparse:
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = rows.values.astype(np.float64)
+        values -= values.mean(axis=0)
+        values /= kernel.known_bandwidth()
+        halves = 0.5 * np.einsum("ij,ij->i", values, values)
+        # The terms of the exponent are rounded, of which the product is at most as large as the largest square,
+        # and so is the value.
+        error = float(np.finfo(np.float32).eps) / 2 * (1.0 + 2.0 * float(halves.max(initial=0.0)))
+        if not np.isfinite(error):
+            return None
+        return GaussianLines(np.ascontiguousarray(values, np.float32), halves.astype(np.float32), error)

@@ -96,6 +96,7 @@ from .probability import (
     HullCalibrator as HullCalibrator,
     LogisticCalibrator as LogisticCalibrator,
 )
+from .svm import SVC as SVC, SVR as SVR
 
 __version__: str
 __all__: list[str]

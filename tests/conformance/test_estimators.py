@@ -127,15 +127,22 @@ def test_fitted_attributes_of_the_namesake_exist_with_shape_and_dtype(name, data
             assert np.asarray(getattr(ours, attribute)).dtype == np.asarray(value).dtype, attribute
 
 
+# Namesakes that stop before they are exact: how to make them more so, and how closely they can be met then.
+INEXACT = {
+    "SVR": ({"tol": 1e-8}, 1e-5),  # holds kernel values in single precision
+}
+
+
 def test_predictions_of_the_namesake(name, data):
     X, y = data
     if not hasattr(ESTIMATORS[name], "predict"):
         pytest.skip(f"{name} predicts nothing")
-    ours, theirs = ESTIMATORS[name]().fit(X, y), THEIRS[name]().fit(X, y)
+    tight, rtol = INEXACT.get(name, ({}, 1e-9))
+    ours, theirs = ESTIMATORS[name](**tight).fit(X, y), THEIRS[name](**tight).fit(X, y)
     if is_classifier(ours):
         np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
     else:
-        np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-9)
+        np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=rtol)
 
 
 # Life among scikit-learn's tools
@@ -235,7 +242,7 @@ def test_a_model_file_does_not_grow_with_the_training_data(any_kind, data):
     pickle.dump(model, many)
     # What remembers its rows has to: as they came, arranged for searching or for a kernel, and their targets.
     kept = getattr(model, "best_estimator_", model)
-    remembers = any(hasattr(kept, name) for name in ("index_", "X_fit_", "fit_resample"))
+    remembers = any(hasattr(kept, name) for name in ("index_", "X_fit_", "support_vectors_", "fit_resample"))
     assert many.tell() < few.tell() + (1000 if not remembers else 4 * 50 * X.nbytes)
 
 

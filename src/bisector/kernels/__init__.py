@@ -20,6 +20,7 @@ from bisector.kernels.kernel_distance import KernelDistance
 from bisector.kernels.names import resolve
 from bisector.kernels.polynomial import Linear, Polynomial
 from bisector.kernels.radial import Gaussian, Laplacian
+from bisector.kernels.sigmoid import Sigmoid
 
 __all__ = [
     "Bump",
@@ -42,6 +43,7 @@ __all__ = [
     "Product",
     "PsdVerdict",
     "Scaled",
+    "Sigmoid",
     "Spectrum",
     "Sum",
     "TriangularBump",

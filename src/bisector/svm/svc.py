@@ -31,7 +31,7 @@ _ERROR = 0.2
 def _without_probabilities(model: Any) -> bool:
     raise AttributeError(
         "SVC has no probabilities of its own, since they would contradict its predictions: calibrate its scores, "
-        "for instance by sklearn.calibration.CalibratedClassifierCV(SVC(), ensemble=False)."
+        "for instance by bisector.CalibratedClassifier(SVC(), ensemble=False)."
     )
 
 
@@ -248,7 +248,7 @@ class SVC(ClassifierMixin, TellsMargins):
             raise ValueError(
                 f"probability={self.probability!r} is not offered, since such probabilities contradict "
                 "predictions: calibrate the scores instead, for instance by "
-                "sklearn.calibration.CalibratedClassifierCV(SVC(), ensemble=False)."
+                "bisector.CalibratedClassifier(SVC(), ensemble=False)."
             )
 
     def _check_labelled(self, X: Any, y: Any, sample_weight: ArrayLike | None, kernel: Kernel) -> Labelled:

@@ -54,9 +54,9 @@ plt.show()
 
 # %%
 # On the left the penalty is a blessing: (1, 1) is the shortest pair with the right sum, and ridge regression is
-# near it in every sample. The lasso counts absolute values, for which (2, 0) is as short as (1, 1), and drops one of the
-# two now and then. On the right both are misled: what the penalty holds back is the sum itself, which the data say
-# little about, and which is the truth.
+# near it in every sample. The lasso counts absolute values, for which (2, 0) is as short as (1, 1), and drops one
+# of the two now and then. On the right both are misled: what the penalty holds back is the sum itself, which the
+# data say little about, and which is the truth.
 #
 # How much penalty?
 # -----------------

@@ -89,7 +89,8 @@ def row_weights(
     if isinstance(class_weight, str):
         if class_weight != "balanced":
             raise ValueError(f'class_weight must be a dict, "balanced" or None, not {class_weight!r}.')
-        weights = counts.sum() / (len(classes) * counts)
+        held = counts > 0  # a class whose rows weigh nothing is as good as absent
+        weights = counts.sum() / (held.sum() * np.where(held, counts, np.inf))
     elif isinstance(class_weight, Mapping):
         unknown = [label for label in class_weight if label not in classes]
         if unknown:

@@ -155,7 +155,7 @@ class ProductSet(WorkingSet):
     def _step_on_face(self, penalty: Penalty) -> None:
         face = np.flatnonzero(self.v)
         # When coefficients become zero, what is left of the face takes another step, unless that costs too much.
-        for _ in range(max(2, min(50, _STEPS_WORTH // (1 + len(face) ** 3)))):
+        for _ in range(max(1, min(50, _STEPS_WORTH // (1 + len(face) ** 3)))):
             if not len(face):
                 return
             if self._factor is None or not self._factor.fits(face, penalty.l2):

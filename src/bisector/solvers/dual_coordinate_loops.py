@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from bisector.engine.intrinsics import prefetch
 from bisector.engine.loops import given, loop
-from bisector.engine.prefetch import prefetch
 
 # So many rows ahead of its turn, the values of a row are fetched, this many a line of the cache.
 _AHEAD, _LINE = 4, 8

@@ -40,7 +40,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 # So many knots are looked at when the path was lost.
-MOST_LOOKS = 256
+MOST_LOOKS = 64
 # A multiplier that is off a bound by less than this share is on it.
 ON_BOUND = 1e-9
 
@@ -113,8 +113,8 @@ class HingePath:
             system[:m, :m] = self.gram[np.ix_(members, members)]
             system[:m, m] = system[m, :m] = 1.0
             right = np.append(y - others, -float(alpha @ self.side))
-            found = np.linalg.solve(system, right)
-            found += np.linalg.solve(system, right - system @ found)  # refined once
+            found = _solve(system, right)
+            found += _solve(system, right - system @ found)  # refined once
             alpha[members] = np.clip(found[:m] * y, 0.0, C * self.bound[members])
             intercept = float(found[m])
         score = self.gram @ (alpha * self.side)
@@ -125,10 +125,7 @@ class HingePath:
 
     def violation_at(self, C: float) -> float:
         """Return how far any row is from where its multiplier requires, at C: zero proves the solution."""
-        try:
-            alpha, _, score = self.at(C)
-        except np.linalg.LinAlgError:
-            return np.inf
+        alpha, _, score = self.at(C)
         beyond, most = self.side * score - 1, C * self.bound
         slack = ON_BOUND * most
         off = np.where(alpha <= slack, -beyond, np.where(alpha >= most - slack, beyond, np.abs(beyond)))
@@ -139,6 +136,13 @@ class HingePath:
         ends = self.side - score
         above = inside == (self.side > 0)
         return 0.5 * float(ends[above].min() + ends[~above].max())
+
+
+def _solve(system: Floats, right: Floats) -> Floats:
+    try:
+        return np.linalg.solve(system, right)
+    except np.linalg.LinAlgError:  # singular to the last digit: of many solutions the shortest
+        return np.linalg.lstsq(system, right, rcond=None)[0]
 
 
 def hinge_path(gram: Floats, side: Floats, bound: Floats) -> HingePath:

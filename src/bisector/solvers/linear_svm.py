@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bisector.engine.progress import Bar
 from bisector.engine.sources import Source
-from bisector.engine.threads import parallel
+from bisector.engine.threads import one_blas_thread, parallel
 
 from .design import Design, Floats, Plane, make_design
 from .dual_coordinate import dual_coordinate
@@ -111,14 +111,16 @@ def margin_planes(
     >>> plane.weights.round(6), abs(round(plane.intercept, 6))
     (array([ 0.6, -0.8]), 0.0)
     """
-    design = make_design(rows, intercept=intercept, n_jobs=n_jobs)
-    visited = _visited_rows(design) if _visits_rows(design, task) else None
+    # One BLAS thread throughout: what is not done block by block is short, and waking others takes longer.
+    with one_blas_thread:
+        design = make_design(rows, intercept=intercept, n_jobs=n_jobs)
+        visited = _visited_rows(design) if _visits_rows(design, task) else None
 
-    def find(side: NDArray[np.bool_]) -> MarginPlane:
-        problem = MarginProblem(design, np.where(side, 1.0, -1.0), cost, task.squared)
-        return _find(problem, visited, task, bar)
+        def find(side: NDArray[np.bool_]) -> MarginPlane:
+            problem = MarginProblem(design, np.where(side, 1.0, -1.0), cost, task.squared)
+            return _find(problem, visited, task, bar)
 
-    return parallel(find, sides, n_jobs=n_jobs) if len(sides) > 1 else [find(sides[0])]
+        return parallel(find, sides, n_jobs=n_jobs) if len(sides) > 1 else [find(sides[0])]
 
 
 def _visits_rows(design: Design, task: Task) -> bool:
@@ -176,7 +178,7 @@ def _nearly_hard(
 ) -> tuple[Certificate, int]:
     """Find the plane of sides that can be separated, where rows are so long that no multiplier gets near its bound.
 
-    Beside such bounds multipliers would be lost in rounding. The plane is the same for all bounds that no one meets.
+    Beside such bounds multipliers would be lost in rounding. For all bounds that none meets, the plane is the same.
     """
     length = float((problem.design.sizes**2 / problem.design.penalty).sum())
     for factor in (1e3, 1e9, 1e15):

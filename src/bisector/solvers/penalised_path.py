@@ -287,10 +287,9 @@ def penalised_path(
     with track("fitting penalties", total=len(alphas), verbose=verbose) as bar:
         for alpha in alphas:
             penalty = data.penalty(float(alpha), l1_ratio, target, np.sqrt(fit.square), positive=positive)
-            with one_blas_thread:
+            with one_blas_thread, np.errstate(over="ignore"):
                 sweeps, gap, converged = fit.solve(penalty, tol, max_iter)
                 v = fit.coefficients
-            with np.errstate(over="ignore"):
                 coef = v * unit / unit_y
                 values = np.array([0.5 * fit.residual_square + penalty.cost(v), gap])
                 objective, true_gap = (values / data.weight / unit_y / unit_y).tolist()

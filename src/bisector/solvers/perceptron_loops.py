@@ -163,7 +163,7 @@ def copy_into(target: Any, w: Any) -> None:
 
 
 @loop
-def measure(rows: Any, about: Any, w: Any, run: Any, first: int, last: int) -> Any:
+def measure(rows: Any, about: Any, w: Any, run: Any, first: Any, last: Any) -> Any:
     """Measure the current weights, and those of the longest run, on rows `first` to `last`."""
     wrong = wrong_run = largest = 0.0
     smallest = np.inf
@@ -256,7 +256,12 @@ def walk(rows: Any, about: Any, order: Any, rule: Any, weights: Any, record: Any
             step_at(rows, numbers[wrong], scores[wrong], squares[wrong], about, rule, weights, record, here)
             place += 1
             if len(order) <= FEW_ROWS:  # so few that all weights can be measured
-                settle(measure(rows, about, weights.w, weights.w, 0, rows.n_rows), rule, weights, course)
+                settle(
+                    measure(rows, about, weights.w, weights.w, np.int64(0), rows.n_rows),
+                    rule,
+                    weights,
+                    course,
+                )
     here.place = place
     return -1
 
@@ -353,7 +358,9 @@ def walk_passes(
             if not rule.inline:
                 here.why = NEEDS_MEASURING
                 return
-            settle(measure(rows, about, weights.w, weights.run, 0, rows.n_rows), rule, weights, course)
+            settle(
+                measure(rows, about, weights.w, weights.run, np.int64(0), rows.n_rows), rule, weights, course
+            )
         here.why = end_pass(rule, weights, course)
         if here.why <= EXHAUSTED:
             return

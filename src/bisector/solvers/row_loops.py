@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bisector.engine.intrinsics import prefetch
 from bisector.engine.loops import given, loop
-from bisector.engine.prefetch import prefetch
 
 # Rows are asked for so many rows before they are scored: about what memory is late by.
 _AHEAD = 6

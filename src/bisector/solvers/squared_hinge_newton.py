@@ -77,9 +77,8 @@ def best_step(
     weighted = 2 * problem.cost * ahead
     for _ in range(60):
         reached = surplus + step * ahead
-        inside = reached < 0
-        slope = slope_at_0 + step * rise + float(weighted[inside] @ reached[inside])
-        curvature = rise + float(weighted[inside] @ ahead[inside])
+        slope = slope_at_0 + step * rise + float(weighted @ np.minimum(reached, 0.0))
+        curvature = rise + float(weighted @ np.where(reached < 0, ahead, 0.0))
         if slope > 0:
             high = step
         else:

@@ -104,7 +104,7 @@ class RocCurve:
         # What differs by rounding only is equal, so that the choice among equal points does not depend on it.
         best = int(np.argmax(costs <= costs.min() + 1e-14 * (wrong_alarm + miss)))
         return OperatingPoint(
-            threshold=self.thresholds[best],
+            threshold=float(self.thresholds[best]),
             fpr=float(self.fpr[best]),
             tpr=float(self.tpr[best]),
             slope=float(wrong_alarm / miss / ratio) if miss > 0 else np.inf,

@@ -223,7 +223,7 @@ def nonnegative(rows: Source, free: LeastSquares, *, n_jobs: int | None = None) 
 
     Since ‖y − Xb‖² = ‖y − Xb*‖² + ‖X(b − b*)‖², the nearest point to b* in the geometry of the columns is it.
     """
-    from scipy.optimize import nnls
+    from .nonnegative import nonnegative_least_squares
 
     columns = free.columns
     if columns is None:
@@ -236,9 +236,8 @@ def nonnegative(rows: Source, free: LeastSquares, *, n_jobs: int | None = None) 
     coef = np.zeros_like(free.coef)
     unit = np.ldexp(1.0, -np.frexp(free.total_norm)[1])
     for target in range(coef.shape[1]):
-        # In units of y, since some versions of the method stop at an absolute tolerance.
-        found = nnls(columns.factor, wanted[:, target] * unit[target])[0]
-        coef[active, target] = found / unit[target] / lengths[:, 0]
+        found = nonnegative_least_squares(columns.factor, wanted[:, target] * unit[target])
+        coef[active, target] = found.solution / unit[target] / lengths[:, 0]
     intercept = free.intercept + free.mean @ (free.coef - coef)
     squares = residual_squares(rows, coef, intercept, unit, n_jobs)
     return replace(free, coef=coef, intercept=intercept, residual_norm=np.sqrt(squares) / unit, method="nnls")

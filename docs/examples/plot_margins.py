@@ -1,0 +1,130 @@
+"""
+Margins, and what they cost
+===========================
+
+Of all planes that separate two classes, a support vector machine takes the one with the widest margin. Where none
+separates them, or where a few rows make the margin narrow, rows may pay to be inside.
+"""
+
+# %%
+# The widest street
+# -----------------
+# Three points have a margin of 2: the first lies on it and decides nothing (Flach, Example 7.5). A fourth point on the
+# positive side turns the boundary and halves the margin. When slack has a price, C, the machine may rather leave the
+# first point inside: the margin widens again (Example 7.6).
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from bisector import SVC, datasets, svm_path
+
+BLUE, ORANGE = "#0072b2", "#d55e00"
+
+
+def draw(ax, model, X, y, title):
+    """Show the rows by class, the boundary with its margins, slack, and which rows have a price."""
+    low, high = np.array([-2.6, -3.2]), np.array([5.8, 3.2])
+    across, up = np.meshgrid(
+        np.linspace(low[0], high[0], 80), np.linspace(low[1], high[1], 80)
+    )
+    places = np.column_stack([across.ravel(), up.ravel()])
+    scores = model.decision_function(places).reshape(across.shape)
+    ax.contour(across, up, scores, [-1, 0, 1], colors="0.3", linestyles=["--", "-", "--"])
+    for label, colour, mark in [(-1, ORANGE, "o"), (1, BLUE, "P")]:
+        ax.scatter(*X[y == label].T, s=70, color=colour, marker=mark, zorder=3)
+    for row, (x, slack) in enumerate(zip(X, model.slack_, strict=True)):
+        note = f"α = {model.alpha_[row]:.3g}"
+        if slack > 1e-9:
+            note += f", ξ = {slack:.3g}"
+        ax.annotate(note, x, (8, 6), textcoords="offset points", fontsize=9)
+    ax.set(title=f"{title}: margin {model.margin_:.3g}", aspect="equal")
+
+
+X, y = datasets.margin_points()
+figure, axes = plt.subplots(2, 2, figsize=(9, 7), layout="constrained")
+for ax, rows, C, title in [
+    (axes[0, 0], slice(3), np.inf, "Three points"),
+    (axes[0, 1], slice(4), np.inf, "Four"),
+    (axes[1, 0], slice(4), 5 / 16, "C = 5/16"),
+    (axes[1, 1], slice(4), 1 / 10, "C = 1/10"),
+]:
+    draw(ax, SVC(C=C, kernel="linear").fit(X[rows], y[rows]), X[rows], y[rows], title)
+
+# %%
+# Every C at once
+# ---------------
+# The solution bends only at a few values of C and is straight between them. ``svm_path`` finds them all: here 1/2, 5/16,
+# 3/16 and 1/10. Between 3/16 and 5/16 the prices move and the boundary does not.
+
+path = svm_path(X, y)
+print(path)
+Cs = np.linspace(0.02, 0.6, 200)
+at = [path.at(C) for C in Cs]
+figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+for row, line in enumerate(np.array([one.alpha for one in at]).T):
+    style = ["-", "--", "-.", ":"][row]
+    left.plot(Cs, line, style, color=BLUE if y[row] > 0 else ORANGE, label=f"α{row + 1}")
+right.plot(Cs, [one.margin for one in at], color="0.2")
+for ax, name in [(left, "price α of a row"), (right, "margin")]:
+    for knot in path.knots:
+        ax.axvline(knot, color="0.85", zorder=0)
+    ax.set(xlabel="C", ylabel=name)
+left.legend()
+
+# %%
+# Around corners
+# --------------
+# With a kernel the plane lies in feature space, and its image in the plane of the rows is curved. Roles are told row by
+# row: most rows lie outside of the margin and have no price.
+
+X, y = datasets.double_semicircle(400, seed=1)
+X = X + np.random.default_rng(0).normal(scale=4.0, size=X.shape)
+model = SVC(C=1.0, kernel="rbf").fit(X, y)
+low, high = X.min(axis=0) - 2, X.max(axis=0) + 2
+across, up = np.meshgrid(
+    np.linspace(low[0], high[0], 200), np.linspace(low[1], high[1], 200)
+)
+scores = model.decision_function(np.column_stack([across.ravel(), up.ravel()]))
+figure, ax = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
+ax.contour(
+    across,
+    up,
+    scores.reshape(across.shape),
+    [-1, 0, 1],
+    colors="0.3",
+    linestyles=["--", "-", "--"],
+)
+for label, colour in [(-1, ORANGE), (1, BLUE)]:
+    for role, mark, size in [
+        ("outside", ".", 12),
+        ("on margin", "s", 26),
+        ("inside", "^", 26),
+        ("misclassified", "X", 34),
+    ]:
+        rows = X[(y == label) & (model.role_ == role)]
+        name = role if label == 1 else None
+        ax.scatter(*rows.T, s=size, marker=mark, color=colour, lw=0, label=name)
+ax.legend(title="role", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+ax.set(aspect="equal", title=f"{len(model.support_)} of {len(X)} rows carry the boundary")
+print(model.support_report(largest=3))
+
+# %%
+# A classifier is a projection
+# ----------------------------
+# All that a plane sees of a row is how far along w it lies (Figure 7.10). The classes are two heaps along this axis, and
+# a threshold, or a probability, is laid over them.
+
+X, y = datasets.gaussian_classes(400, seed=2)
+model = SVC(kernel="linear").fit(X, y)
+distances = model.signed_distance(X)
+figure, ax = plt.subplots(figsize=(7, 3.2), layout="constrained")
+bins = np.linspace(distances.min(), distances.max(), 31)
+for label, colour in [(-1, ORANGE), (1, BLUE)]:
+    ax.hist(
+        distances[y == label], bins, color=colour, alpha=0.55, label=f"class {label:+d}"
+    )
+for place, style in [(-model.margin_, "--"), (0, "-"), (model.margin_, "--")]:
+    ax.axvline(place, color="0.2", linestyle=style)
+ax.set(xlabel="signed distance from the boundary", ylabel="rows")
+ax.legend()
+plt.show()

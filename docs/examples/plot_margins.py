@@ -9,9 +9,9 @@ separates them, or where a few rows make the margin narrow, rows may pay to be i
 # %%
 # The widest street
 # -----------------
-# Three points have a margin of 2: the first lies on it and decides nothing (Flach, Example 7.5). A fourth point on the
-# positive side turns the boundary and halves the margin. When slack has a price, C, the machine may rather leave the
-# first point inside: the margin widens again (Example 7.6).
+# Three points have a margin of 2: the first lies on it and decides nothing (Flach, Example 7.5). A fourth point on
+# the positive side turns the boundary and halves the margin. When slack has a price, C, the machine may leave
+# the first point inside: the margin widens again (Example 7.6).
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -29,7 +29,9 @@ def draw(ax, model, X, y, title):
     )
     places = np.column_stack([across.ravel(), up.ravel()])
     scores = model.decision_function(places).reshape(across.shape)
-    ax.contour(across, up, scores, [-1, 0, 1], colors="0.3", linestyles=["--", "-", "--"])
+    ax.contour(
+        across, up, scores, [-1, 0, 1], colors="0.3", linestyles=["--", "-", "--"]
+    )
     for label, colour, mark in [(-1, ORANGE, "o"), (1, BLUE, "P")]:
         ax.scatter(*X[y == label].T, s=70, color=colour, marker=mark, zorder=3)
     for row, (x, slack) in enumerate(zip(X, model.slack_, strict=True)):
@@ -53,8 +55,8 @@ for ax, rows, C, title in [
 # %%
 # Every C at once
 # ---------------
-# The solution bends only at a few values of C and is straight between them. ``svm_path`` finds them all: here 1/2, 5/16,
-# 3/16 and 1/10. Between 3/16 and 5/16 the prices move and the boundary does not.
+# The solution bends only at a few values of C and is straight between them. ``svm_path`` finds them all: here 1/2,
+# 5/16, 3/16 and 1/10. Between 3/16 and 5/16 the prices move and the boundary does not.
 
 path = svm_path(X, y)
 print(path)
@@ -63,7 +65,9 @@ at = [path.at(C) for C in Cs]
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
 for row, line in enumerate(np.array([one.alpha for one in at]).T):
     style = ["-", "--", "-.", ":"][row]
-    left.plot(Cs, line, style, color=BLUE if y[row] > 0 else ORANGE, label=f"α{row + 1}")
+    left.plot(
+        Cs, line, style, color=BLUE if y[row] > 0 else ORANGE, label=f"α{row + 1}"
+    )
 right.plot(Cs, [one.margin for one in at], color="0.2")
 for ax, name in [(left, "price α of a row"), (right, "margin")]:
     for knot in path.knots:
@@ -74,8 +78,8 @@ left.legend()
 # %%
 # Around corners
 # --------------
-# With a kernel the plane lies in feature space, and its image in the plane of the rows is curved. Roles are told row by
-# row: most rows lie outside of the margin and have no price.
+# With a kernel the plane lies in feature space, and its image in the plane of the rows is curved. Roles are told
+# row by row: most rows lie outside of the margin and have no price.
 
 X, y = datasets.double_semicircle(400, seed=1)
 X = X + np.random.default_rng(0).normal(scale=4.0, size=X.shape)
@@ -105,14 +109,16 @@ for label, colour in [(-1, ORANGE), (1, BLUE)]:
         name = role if label == 1 else None
         ax.scatter(*rows.T, s=size, marker=mark, color=colour, lw=0, label=name)
 ax.legend(title="role", loc="upper left", bbox_to_anchor=(1.0, 1.0))
-ax.set(aspect="equal", title=f"{len(model.support_)} of {len(X)} rows carry the boundary")
+ax.set(
+    aspect="equal", title=f"{len(model.support_)} of {len(X)} rows carry the boundary"
+)
 print(model.support_report(largest=3))
 
 # %%
 # A classifier is a projection
 # ----------------------------
-# All that a plane sees of a row is how far along w it lies (Figure 7.10). The classes are two heaps along this axis, and
-# a threshold, or a probability, is laid over them.
+# All that a plane sees of a row is how far along w it lies (Figure 7.10). The classes are two heaps along w,
+# and a threshold, or a probability, is laid over them.
 
 X, y = datasets.gaussian_classes(400, seed=2)
 model = SVC(kernel="linear").fit(X, y)

@@ -63,12 +63,15 @@ from .kernels import (
     is_psd as is_psd,
 )
 from .linear import (
+    BasicLinearClassifier as BasicLinearClassifier,
     KernelRidge as KernelRidge,
+    LeastSquaresClassifier as LeastSquaresClassifier,
     LinearRegression as LinearRegression,
     LogisticRegression as LogisticRegression,
     Ridge as Ridge,
     RidgeCV as RidgeCV,
     TotalLeastSquares as TotalLeastSquares,
+    linear_separability as linear_separability,
 )
 from .measures.calibration import reliability_curve as reliability_curve
 from .measures.confusion import confusion_matrix as confusion_matrix

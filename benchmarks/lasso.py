@@ -72,7 +72,7 @@ def path_of(label: str, module: str, compute: Any) -> Contestant:
 
 
 def our_path(problem: Problem) -> Any:
-    from bisector.linear.coefficient_paths import lasso_path
+    from bisector import lasso_path
 
     return lasso_path(problem.X, problem.y, alphas=problem.alphas, tol=problem.tol)[1]
 
@@ -92,7 +92,7 @@ def scikit_learn_path(problem: Problem) -> Any:
 
 
 def our_fit(problem: Problem) -> Any:
-    from bisector.linear.lasso import Lasso
+    from bisector import Lasso
 
     model = Lasso(alpha=problem.alphas[0], tol=problem.tol, fit_intercept=False)
     return model.fit(problem.X, problem.y).coef_[:, None]

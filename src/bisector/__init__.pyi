@@ -64,13 +64,23 @@ from .kernels import (
 )
 from .linear import (
     BasicLinearClassifier as BasicLinearClassifier,
+    ElasticNet as ElasticNet,
+    ElasticNetCV as ElasticNetCV,
+    KernelPerceptron as KernelPerceptron,
     KernelRidge as KernelRidge,
+    Lasso as Lasso,
+    LassoCV as LassoCV,
     LeastSquaresClassifier as LeastSquaresClassifier,
     LinearRegression as LinearRegression,
     LogisticRegression as LogisticRegression,
+    Perceptron as Perceptron,
+    PerceptronRegressor as PerceptronRegressor,
     Ridge as Ridge,
     RidgeCV as RidgeCV,
     TotalLeastSquares as TotalLeastSquares,
+    enet_path as enet_path,
+    lasso_knots as lasso_knots,
+    lasso_path as lasso_path,
     linear_separability as linear_separability,
 )
 from .measures.calibration import reliability_curve as reliability_curve
@@ -99,7 +109,7 @@ from .probability import (
     HullCalibrator as HullCalibrator,
     LogisticCalibrator as LogisticCalibrator,
 )
-from .svm import SVC as SVC, SVR as SVR
+from .svm import SVC as SVC, SVR as SVR, LinearSVC as LinearSVC, svm_path as svm_path
 
 __version__: str
 __all__: list[str]

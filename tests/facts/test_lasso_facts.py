@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from bisector.linear.elastic_net import ElasticNet
-from bisector.linear.lasso import Lasso
+from bisector import ElasticNet, Lasso
 
 
 def test_the_lasso_is_sparse_and_ridge_is_not():

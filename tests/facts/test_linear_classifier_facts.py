@@ -3,10 +3,7 @@
 import numpy as np
 import pytest
 
-from bisector import Polynomial, datasets
-from bisector.linear.basic_linear_classifier import BasicLinearClassifier
-from bisector.linear.least_squares_classifier import LeastSquaresClassifier
-from bisector.linear.separability import linear_separability
+from bisector import BasicLinearClassifier, LeastSquaresClassifier, Polynomial, datasets, linear_separability
 
 
 def unit(v):

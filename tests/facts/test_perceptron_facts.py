@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
+from bisector import KernelPerceptron, Perceptron, PerceptronRegressor
 from bisector.kernels import Linear, Polynomial
-from bisector.linear.kernel_perceptron import KernelPerceptron
-from bisector.linear.perceptron import Perceptron
-from bisector.linear.perceptron_regressor import PerceptronRegressor
 
 
 @pytest.fixture

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from bisector.svm.linear_svc import LinearSVC
-from bisector.svm.svm_path import svm_path
+from bisector import LinearSVC, svm_path
 
 X = np.array([[1.0, 2.0], [-1.0, 2.0], [-1.0, -2.0], [3.0, 1.0]])
 Y = np.array([-1, -1, 1, 1])

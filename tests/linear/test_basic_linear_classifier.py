@@ -10,8 +10,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import NearestCentroid
 from tests.properties.strategies import awkward_tables, in_some_form, plain_tables, weights
 
-from bisector import Gaussian, Polynomial, Spectrum, datasets
-from bisector.linear.basic_linear_classifier import BasicLinearClassifier
+from bisector import BasicLinearClassifier, Gaussian, Polynomial, Spectrum, datasets
 from bisector.solvers.class_sums import FEW_CLASSES
 
 quickly = settings(max_examples=60, deadline=None)

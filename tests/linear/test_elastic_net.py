@@ -6,8 +6,7 @@ import scipy.sparse
 import sklearn.linear_model
 from tests.linear.certificates import objective, violation
 
-from bisector.linear.elastic_net import ElasticNet
-from bisector.linear.lasso import Lasso
+from bisector import ElasticNet, Lasso
 
 
 def wide(rng, n=40, d=400):

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 
+from bisector import KernelPerceptron, Perceptron
 from bisector.kernels import Gaussian, Intersection, Linear, Polynomial, Spectrum
-from bisector.linear.kernel_perceptron import KernelPerceptron
-from bisector.linear.perceptron import Perceptron
 
 
 def plain_dual(gram, y, passes):

@@ -10,8 +10,8 @@ import sklearn.linear_model
 from sklearn.exceptions import ConvergenceWarning
 from tests.linear.certificates import duality_gap, violation
 
+from bisector import Lasso
 from bisector.engine.loops import all_loops
-from bisector.linear.lasso import Lasso
 
 HADAMARD = np.array([[-1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [1.0, -1.0]])
 

@@ -7,10 +7,7 @@ import sklearn
 import sklearn.linear_model
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
 
-from bisector import datasets
-from bisector.linear.elastic_net import ElasticNet
-from bisector.linear.lasso import Lasso
-from bisector.linear.lasso_cv import ElasticNetCV, LassoCV
+from bisector import ElasticNet, ElasticNetCV, Lasso, LassoCV, datasets
 
 
 @pytest.fixture(params=["tall", "wide"])

@@ -6,9 +6,7 @@ import scipy.sparse
 import sklearn.linear_model
 from tests.linear.certificates import objective, violation
 
-from bisector.linear.elastic_net import ElasticNet
-from bisector.linear.exact_path import lasso_knots
-from bisector.linear.lasso import Lasso
+from bisector import ElasticNet, Lasso, lasso_knots
 
 CUBE = np.array([[a, b, c, a * b * c] for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)], dtype=float)
 

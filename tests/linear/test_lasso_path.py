@@ -6,9 +6,7 @@ import scipy.sparse
 import sklearn.linear_model
 from tests.linear.certificates import duality_gap
 
-from bisector.linear.coefficient_paths import enet_path, lasso_path
-from bisector.linear.elastic_net import ElasticNet
-from bisector.linear.lasso import Lasso
+from bisector import ElasticNet, Lasso, enet_path, lasso_path
 
 
 @pytest.fixture(params=["tall", "wide"])

@@ -9,8 +9,7 @@ from hypothesis import given, settings, strategies as st
 from sklearn.linear_model import RidgeClassifier
 from tests.properties.strategies import awkward_tables, in_some_form, plain_tables, weights
 
-from bisector import LinearRegression, datasets
-from bisector.linear.basic_linear_classifier import BasicLinearClassifier
+from bisector import BasicLinearClassifier, LinearRegression, datasets
 from bisector.linear.least_squares_classifier import COVARIANCES, THRESHOLDS, LeastSquaresClassifier
 from bisector.solvers.thresholds import least_error_threshold
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from sklearn.linear_model import Perceptron as Theirs
 from tests.properties.strategies import TROUBLES, awkward_tables
 
-from bisector.linear.perceptron import Perceptron
+from bisector import Perceptron
 
 
 def plain_perceptron(X, y, orders, start=None, eta=1.0):

@@ -6,8 +6,8 @@ import scipy.sparse
 from hypothesis import given, settings
 from tests.properties.strategies import TROUBLES, awkward_tables
 
+from bisector import PerceptronRegressor
 from bisector.linear.linear_regression import LinearRegression
-from bisector.linear.perceptron_regressor import PerceptronRegressor
 
 
 def noisy(n=400, d=4, seed=0, noise=0.5):

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from bisector.linear.basic_linear_classifier import BasicLinearClassifier
-from bisector.linear.least_squares_classifier import LeastSquaresClassifier
+from bisector import BasicLinearClassifier, LeastSquaresClassifier
 
 KINDS = [BasicLinearClassifier, LeastSquaresClassifier]
 X = np.array([[0.0, 0.0], [0.0, 2.0], [3.0, 4.0], [3.0, 6.0]])

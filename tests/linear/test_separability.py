@@ -9,10 +9,7 @@ from hypothesis import given, settings, strategies as st
 from scipy.optimize import linprog
 from tests.properties.strategies import awkward_tables, in_some_form, lattices
 
-from bisector import datasets
-from bisector.linear.basic_linear_classifier import BasicLinearClassifier
-from bisector.linear.least_squares_classifier import LeastSquaresClassifier
-from bisector.linear.separability import linear_separability
+from bisector import BasicLinearClassifier, LeastSquaresClassifier, datasets, linear_separability
 
 quickly = settings(max_examples=100, deadline=None)
 CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])

@@ -12,8 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC as TheirLinearSVC
 from tests.properties.strategies import awkward_tables, weights
 
+from bisector import LinearSVC
 from bisector.engine.sources import source
-from bisector.svm.linear_svc import LinearSVC
 
 KINDS = [
     {"loss": "hinge"},

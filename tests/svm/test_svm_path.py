@@ -6,8 +6,8 @@ import pytest
 import scipy.sparse
 from sklearn.svm import SVC
 
+from bisector import svm_path
 from bisector.kernels import Gaussian, Linear, Polynomial, Spectrum
-from bisector.svm.svm_path import svm_path
 
 
 def two_classes(n=40, d=3, seed=0, share=0.5):

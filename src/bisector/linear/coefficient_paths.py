@@ -78,7 +78,7 @@ def enet_path(
     Examples
     --------
     >>> import numpy as np
-    >>> from bisector.linear.coefficient_paths import enet_path
+    >>> from bisector import enet_path
     >>> X = np.array([[-1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [1.0, -1.0]])
     >>> alphas, coefs, gaps = enet_path(X, X @ [4.0, 1.0], alphas=[3.0, 1.0])
     >>> coefs.round(6)
@@ -151,7 +151,7 @@ def lasso_path(
     Examples
     --------
     >>> import numpy as np
-    >>> from bisector.linear.coefficient_paths import lasso_path
+    >>> from bisector import lasso_path
     >>> X = np.array([[-1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [1.0, -1.0]])
     >>> alphas, coefs, gaps = lasso_path(X, X @ [4.0, 1.0], alphas=[2.0, 0.5])
     >>> coefs.round(6)

@@ -94,7 +94,7 @@ class ElasticNet(MultiOutputMixin, RegressorMixin, HasPlanes):
     Examples
     --------
     >>> import numpy as np
-    >>> from bisector.linear.elastic_net import ElasticNet
+    >>> from bisector import ElasticNet
     >>> X = np.array([[-1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [1.0, -1.0]])
     >>> model = ElasticNet(alpha=1.0, l1_ratio=0.5).fit(X, X @ [4.0, 0.2] + 3.0)
     >>> model.coef_.round(6), round(model.intercept_, 6)

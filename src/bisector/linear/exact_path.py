@@ -135,7 +135,7 @@ def lasso_knots(
     Examples
     --------
     >>> import numpy as np
-    >>> from bisector.linear.exact_path import lasso_knots
+    >>> from bisector import lasso_knots
     >>> X = np.array([[-1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [1.0, -1.0]])
     >>> path = lasso_knots(X, X @ [4.0, 1.0])
     >>> path.alphas

@@ -101,7 +101,7 @@ class KernelPerceptron(HoldsValues, ClassifierMixin, BaseEstimator):
     --------
     >>> import numpy as np
     >>> from bisector.kernels import Polynomial
-    >>> from bisector.linear.kernel_perceptron import KernelPerceptron
+    >>> from bisector import KernelPerceptron
     >>> X = np.array([[0.0, 0.5], [0.5, 0.0], [2.0, 0.0], [0.0, -2.0], [-2.0, 1.0]])
     >>> y = ["inside", "inside", "outside", "outside", "outside"]
     >>> model = KernelPerceptron(Polynomial(2)).fit(X, y)  # an ellipse

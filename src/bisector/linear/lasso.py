@@ -34,7 +34,7 @@ class Lasso(ElasticNet):
     Examples
     --------
     >>> import numpy as np
-    >>> from bisector.linear.lasso import Lasso
+    >>> from bisector import Lasso
     >>> X = np.array([[-1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [1.0, -1.0]])
     >>> model = Lasso(alpha=0.5).fit(X, X @ [4.0, 0.2] + 3.0)
     >>> model.coef_.round(6), round(model.intercept_, 6)

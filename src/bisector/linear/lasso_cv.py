@@ -236,7 +236,7 @@ class LassoCV(_ChoosesPenalty):
     Examples
     --------
     >>> from bisector import datasets
-    >>> from bisector.linear.lasso_cv import LassoCV
+    >>> from bisector import LassoCV
     >>> X, y = datasets.diabetes(scaled=True)
     >>> model = LassoCV().fit(X, y)
     >>> int((model.coef_ != 0).sum())
@@ -308,7 +308,7 @@ selection, rule
     Examples
     --------
     >>> from bisector import datasets
-    >>> from bisector.linear.lasso_cv import ElasticNetCV
+    >>> from bisector import ElasticNetCV
     >>> X, y = datasets.diabetes(scaled=True)
     >>> ElasticNetCV(l1_ratio=[0.1, 0.9]).fit(X, y).l1_ratio_
     0.9

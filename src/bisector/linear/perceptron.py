@@ -162,7 +162,7 @@ class Perceptron(ProblemPlanes):
     Examples
     --------
     >>> import numpy as np
-    >>> from bisector.linear.perceptron import Perceptron
+    >>> from bisector import Perceptron
     >>> X = np.array([[1.0, 1.0], [2.0, 3.0], [-1.0, -1.0], [-2.0, 0.0]])
     >>> model = Perceptron(shuffle=False).fit(X, ["yes", "yes", "no", "no"])
     >>> model.coef_, model.mistakes_

@@ -96,7 +96,7 @@ class PerceptronRegressor(RegressorMixin, HasPlanes):
     Examples
     --------
     >>> import numpy as np
-    >>> from bisector.linear.perceptron_regressor import PerceptronRegressor
+    >>> from bisector import PerceptronRegressor
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
     >>> model = PerceptronRegressor().fit(X, [1.0, 3.0, 5.0, 7.0])
     >>> model.coef_.round(4), round(model.intercept_, 4)

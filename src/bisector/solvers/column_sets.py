@@ -20,7 +20,8 @@ from .lasso_problem import Penalty
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-_SWEEPS = 3
+# Sweeps before a step; more of them while they run through fewer values than a step costs.
+_FEWEST_SWEEPS, _MOST_SWEEPS, _CHEAP = 3, 12, 50_000
 # The products of so many columns always fit.
 _FEW_COLUMNS = 2000
 # Sparse columns with a smaller share of stored values stay sparse.
@@ -29,6 +30,8 @@ _NEARLY_EMPTY = 0.1
 
 class ColumnSet(WorkingSet):
     """Columns themselves, and the residual they leave; columns can enter."""
+
+    steps_are_exact = False
 
     def __init__(self, y: Floats) -> None:
         self.y = y
@@ -61,7 +64,7 @@ class ColumnSet(WorkingSet):
         self.g = self._correlate(self._residual)
 
     def _burst(self) -> int:
-        return _SWEEPS
+        return min(_MOST_SWEEPS, _FEWEST_SWEEPS + _CHEAP // (1 + self._stored()))
 
     def _sweep(self, penalty: Penalty, target: float, most: int) -> tuple[int, float]:
         self._sweep_columns(penalty, most)
@@ -87,6 +90,10 @@ class ColumnSet(WorkingSet):
     def _hold(self, features: Integers) -> None: ...
 
     @abstractmethod
+    def _stored(self) -> int:
+        """Return how many values a sweep runs through."""
+
+    @abstractmethod
     def _combine(self, v: Floats) -> Floats:
         """Return Xv."""
 
@@ -109,6 +116,9 @@ class DenseColumnSet(ColumnSet):
     def _hold(self, features: Integers) -> None:
         self._columns = np.concatenate([self._columns, self._source.written_out(features)])
         self.squares = np.einsum("ij,ij->i", self._columns, self._columns)
+
+    def _stored(self) -> int:
+        return self._columns.size
 
     def _combine(self, v: Floats) -> Floats:
         return v @ self._columns
@@ -142,12 +152,16 @@ class SparseColumnSet(ColumnSet):
         self._matrix = csc_array(
             (self._values, self._places, self._starts), shape=(len(self.y), len(held)), copy=False
         )
+        self._transposed = self._matrix.T
+
+    def _stored(self) -> int:
+        return len(self._values)
 
     def _combine(self, v: Floats) -> Floats:
         return self._matrix @ v - (self._means @ v) * self._roots
 
     def _correlate(self, vector: Floats) -> Floats:
-        return self._matrix.T @ vector - self._means * (self._roots @ vector)
+        return self._transposed @ vector - self._means * (self._roots @ vector)
 
     def _sweep_columns(self, penalty: Penalty, most: int) -> None:
         offset = sweep_sparse_columns(

@@ -55,27 +55,29 @@ class WorkingSet(ABC):
     features : which columns, in the order they came
     v : their coefficients
     g : their correlations with the residual
+    steps_are_exact : whether a step on the face solves its equations, or makes some way towards it
     """
 
+    steps_are_exact: bool
     features: Integers
     v: Floats
     g: Floats
 
     def minimise(self, penalty: Penalty, target: float, most: int) -> Descended:
         """Lower the objective until the gap is at most `target`, in at most so many sweeps."""
-        sweeps, stepped = 0, False
+        sweeps, may_end = 0, not self.steps_are_exact
         if self._knows_face(penalty):
             self._step_on_face(penalty)
         while True:
             made, gap = self._sweep(penalty, target, min(self._burst(), most - sweeps))
             sweeps += made
-            # A solution ends with a step, even if sweeps alone have come near enough: it is then as exact as it can
-            # be, and does not depend on the way it was found.
+            # Where steps are exact, a solution ends with one even if sweeps alone have come near enough: it is then
+            # as good as it can be, and does not depend on the way it was found.
             converged = gap <= max(target, self.rounding)
-            if (converged and stepped) or sweeps >= most:
+            if (converged and may_end) or sweeps >= most:
                 return Descended(sweeps, gap, converged)
             self._step_on_face(penalty)
-            stepped = True
+            may_end = True
 
     @property
     @abstractmethod
@@ -120,6 +122,8 @@ class ProductSet(WorkingSet):
     q : (k,) products with the target
     square : ‖y‖²
     """
+
+    steps_are_exact = True
 
     def __init__(self, G: Floats, q: Floats, square: float) -> None:
         self.square = square

@@ -59,7 +59,7 @@ def conjugate_gradients(multiply: Callable[[Floats], Floats], right: Floats, dia
     x, rest = np.zeros_like(right), right.copy()
     scaled = rest / diagonal
     direction, size = scaled, float(rest @ scaled)
-    enough = 1e-18 * size
+    enough = 1e-12 * size
     for _ in range(_MOST_GRADIENTS):
         if size <= enough:
             break

@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bisector.engine.progress import track
+from bisector.engine.threads import one_blas_thread
 
 from .path_walker import SAME_KNOT
 
@@ -39,8 +40,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# So many knots are looked at when the path was lost.
-MOST_LOOKS = 64
+# So many solutions are looked at when the path has been followed to its end, and when it was lost.
+FEW_LOOKS, MANY_LOOKS = 12, 64
 # A multiplier that is off a bound by less than this share is on it.
 ON_BOUND = 1e-9
 
@@ -114,7 +115,6 @@ class HingePath:
             system[:m, m] = system[m, :m] = 1.0
             right = np.append(y - others, -float(alpha @ self.side))
             found = _solve(system, right)
-            found += _solve(system, right - system @ found)  # refined once
             alpha[members] = np.clip(found[:m] * y, 0.0, C * self.bound[members])
             intercept = float(found[m])
         score = self.gram @ (alpha * self.side)
@@ -139,10 +139,15 @@ class HingePath:
 
 
 def _solve(system: Floats, right: Floats) -> Floats:
-    try:
-        return np.linalg.solve(system, right)
-    except np.linalg.LinAlgError:  # singular to the last digit: of many solutions the shortest
-        return np.linalg.lstsq(system, right, rcond=None)[0]
+    """Solve a linear system, refined once; if it is singular to the last digit, find its shortest solution."""
+    from scipy.linalg import lapack
+
+    factor, pivots, singular = lapack.dgetrf(system)
+    if singular:
+        return np.asarray(np.linalg.lstsq(system, right, rcond=None)[0], dtype=np.float64)
+    found = lapack.dgetrs(factor, pivots, right)[0]
+    found += lapack.dgetrs(factor, pivots, right - system @ found)[0]
+    return np.asarray(found)
 
 
 def hinge_path(gram: Floats, side: Floats, bound: Floats) -> HingePath:
@@ -165,16 +170,42 @@ def hinge_path(gram: Floats, side: Floats, bound: Floats) -> HingePath:
     >>> path.at(0.3125).alpha
     array([0.3125, 0.    , 0.0625, 0.25  ])
     """
+    n = len(side)
+    path = _in_order(gram, side, bound, np.arange(n))
+    for order in (np.arange(n)[::-1], np.random.default_rng(0).permutation(n)):
+        if np.isinf(path.reach):
+            break
+        # Rows that tie take their turns by number: in another order they may not get into each other's way.
+        again = _in_order(gram, side, bound, order)
+        path = again if again.reach > path.reach else path
+    return path
+
+
+def _in_order(gram: Floats, side: Floats, bound: Floats, order: Integers) -> HingePath:
+    """Follow the path with the rows in another order."""
     from bisector.engine.loops import given
 
     from .path_walker import Walker
 
-    walker = Walker(given(gram), given(side), given(bound))
+    in_place = bool((np.diff(order) == 1).all())
+    values = gram if in_place else gram[np.ix_(order, order)]
+    walker = Walker(given(values), given(side[order]), given(bound[order]))
     weights = [float(bound[side == y].sum()) for y in (-1.0, 1.0)]
     with track("path of support vector machines") as bar:
         first = walker.begin(weights, bar)
         walker.go(1.0, np.inf, bar)
-    return known_part(gather(walker, first))
+    with one_blas_thread:  # many small products
+        path = known_part(gather(walker, first))
+    places = np.argsort(order)
+    return replace(
+        path,
+        gram=gram,
+        side=side,
+        bound=bound,
+        first=path.first[places],
+        rows=order[path.rows],
+        flat=None if path.flat is None else path.flat[places],
+    )
 
 
 def gather(walker: "Walker", first: Integers) -> HingePath:
@@ -201,14 +232,23 @@ def gather(walker: "Walker", first: Integers) -> HingePath:
 
 
 def known_part(path: HingePath) -> HingePath:
-    """Keep what comes before any knot that fails, if rounding has had the better of the walk."""
+    """Look at solutions all along the path, and keep what comes before one that fails."""
     from .hinge_path_loops import LARGEST_VIOLATION
 
-    if np.isinf(path.reach):
-        return path
-    looks = min(len(path.knots), MOST_LOOKS)
-    some = np.unique(np.linspace(0, len(path.knots) - 1, looks).astype(int))
-    failed = [k for k in some if path.violation_at(path.knots[k]) > LARGEST_VIOLATION]
-    kept = max(failed[0] - 1, 0) if failed else len(path.knots)
-    reach = float(path.knots[kept - 1]) if kept else 0.0
-    return replace(path, knots=path.knots[:kept], last_event=path.last_event[:kept], reach=reach)
+    knots = path.knots
+    looks = FEW_LOOKS if np.isinf(path.reach) else MANY_LOOKS
+    some = np.unique(np.linspace(0, len(knots) - 1, min(len(knots), looks)).astype(int))
+    start = float(knots[0]) / 2 if len(knots) else 1 / (float(path.gram.diagonal().mean()) or 1.0)
+    if path.violation_at(start) > LARGEST_VIOLATION:
+        kept = 0
+    else:
+        failed = [k for k in some if path.violation_at(knots[k]) > LARGEST_VIOLATION]
+        if (
+            not failed
+            and np.isinf(path.reach)
+            and (not len(knots) or path.violation_at(2 * knots[-1]) <= LARGEST_VIOLATION)
+        ):
+            return path
+        kept = max(failed[0] - 1, 0) if failed else len(knots)
+    reach = float(knots[kept - 1]) if kept else 0.0
+    return replace(path, knots=knots[:kept], last_event=path.last_event[:kept], reach=reach)

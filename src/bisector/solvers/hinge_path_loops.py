@@ -39,7 +39,7 @@ LARGEST_VIOLATION = 1e-6
 # Rates of multipliers that differ by this share of the bound's are the same.
 SAME_RATE = 1e-10
 # Scores are equal if they differ by this share of what they are sums of.
-EQUAL_SCORES = 1e-11
+EQUAL_SCORES = 1e-10
 # Shorter times, relative to the time itself, are none.
 NO_TIME = 1e-13
 

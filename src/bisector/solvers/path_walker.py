@@ -28,9 +28,15 @@ class Walker:
         self.reach = np.inf
 
     def begin(self, weights: list[float], bar: Any) -> Integers:
-        """Go to where the path begins; return the places of the rows near C = 0."""
-        from .hinge_path_loops import FLAT
-        from .margin_members_loops import HELD, INSIDE, N_EVENTS, N_MEMBERS, SHIFT, TIME
+        """Go to where the path begins; return the places of the rows near C = 0.
+
+        Parameters
+        ----------
+        weights : the sums of the bounds on the negative and on the positive side
+        bar : Bar
+        """
+        from .hinge_path_loops import FLAT, LOST
+        from .margin_members_loops import HELD, INSIDE, N_EVENTS, SHIFT, TIME
 
         walk, (negative, positive) = self.walk, weights
         walk.role[:] = INSIDE
@@ -45,32 +51,38 @@ class Walker:
         # Far enough for all of the heavier class to be inside.
         walk.numbers[SHIFT] = -heavier * float((heavier * walk.score[~light]).max())
         self.settle(0.0)
-        if self.go(0.0, 1.0, bar) == FLAT:
-            self.flat = np.where(
-                self.walk.role == INSIDE, self.walk.numbers[TIME] * walk.bound, self.walk.alpha
-            )
-            self.walk.counts[N_EVENTS] = 0
-            self.walk.numbers[TIME] = np.inf
-            return self.walk.role.copy()
-        self.walk.counts[N_EVENTS] = 0
-        walk = self.walk
+        ended = self.go(0.0, 1.0, bar)
+        walk = self.walk  # it may have grown
+        walk.counts[N_EVENTS] = 0
+        if ended in (FLAT, LOST):
+            if ended == FLAT:
+                self.flat = np.where(walk.role == INSIDE, walk.numbers[TIME] * walk.bound, walk.alpha)
+            self.reach = 0.0 if ended == LOST else np.inf
+            walk.numbers[TIME] = np.inf
+            return walk.role.copy()
         self.settle(0.0)
         walk.role[light] = INSIDE
         first = walk.role.copy()
-        shares = np.where(first == INSIDE, walk.bound, walk.alpha)
-        margins = walk.side * walk.score
-        time = 0.0
+        self.go_to_first_event(heavier, light)
+        return first
+
+    def go_to_first_event(self, heavier: float, light: NDArray[np.bool_]) -> None:
+        """Go from C = 0 to where the first row of the lighter class meets the margin.
+
+        Until then multipliers are C times what they are now, and so are scores, plus one on the heavier side.
+        """
+        from .margin_members_loops import INSIDE, N_MEMBERS, SHIFT, TIME
+
+        walk, time = self.walk, 0.0
         if walk.counts[N_MEMBERS]:
-            # Scores are C times what they are now, plus one on the heavier side: who is first to meet the margin?
-            met = margins[light & (margins > 0)]
-            time = 2 / float(met.max()) if len(met) else np.inf
+            margins = (walk.side * walk.score)[light]
+            time = 2 / float(margins.max()) if margins.max() > 0 else np.inf
         if np.isinf(time):
             walk.numbers[TIME] = np.inf
-            return first
+            return
         walk.numbers[TIME], walk.numbers[SHIFT] = time, heavier + time * walk.numbers[SHIFT]
-        walk.alpha[:] = np.where(first == INSIDE, 0.0, time * shares)
+        walk.alpha[:] = np.where(walk.role == INSIDE, 0.0, time * walk.alpha)
         self.settle(1.0)
-        return first
 
     @property
     def events(self) -> tuple[Any, ...]:

@@ -164,7 +164,8 @@ def copy_into(target: Any, w: Any) -> None:
 
 @loop
 def measure(rows: Any, about: Any, w: Any, run: Any, first: Any, last: Any) -> Any:
-    """Measure the current weights, and those of the longest run, on rows `first` to `last`."""
+    """Measure the current weights, and those of the longest run unless it is empty, on rows `first` to `last`."""
+    both = len(run) > 0
     wrong = wrong_run = largest = 0.0
     smallest = np.inf
     scores, others, squares = np.empty(GROUP), np.empty(GROUP), np.empty(GROUP)
@@ -174,7 +175,8 @@ def measure(rows: Any, about: Any, w: Any, run: Any, first: Any, last: Any) -> A
         for g in range(count):
             numbers[g] = start + g
         score_rows(rows, numbers[:count], w, scores, squares)
-        score_rows(rows, numbers[:count], run, others, squares)
+        if both:
+            score_rows(rows, numbers[:count], run, others, squares)
         for g in range(count):
             i = numbers[g]
             y, square = about.labels[i], squares[g] if squares[g] <= LARGEST_SQUARE else np.inf
@@ -186,9 +188,9 @@ def measure(rows: Any, about: Any, w: Any, run: Any, first: Any, last: Any) -> A
             # As predictions are made: a score of zero is negative.
             if (scores[g] > 0.0) != (y > 0):
                 wrong += counts
-            if (others[g] > 0.0) != (y > 0):
+            if both and (others[g] > 0.0) != (y > 0):
                 wrong_run += counts
-    return Measured(wrong, wrong_run, smallest, largest)
+    return Measured(wrong, wrong_run if both else np.inf, smallest, largest)
 
 
 @loop
@@ -255,9 +257,9 @@ def walk(rows: Any, about: Any, order: Any, rule: Any, weights: Any, record: Any
             wanted = max(4, wanted // 2)
             step_at(rows, numbers[wrong], scores[wrong], squares[wrong], about, rule, weights, record, here)
             place += 1
-            if len(order) <= FEW_ROWS:  # so few that all weights can be measured
+            if rule.inline and len(order) <= FEW_ROWS:  # so few that all weights can be measured
                 settle(
-                    measure(rows, about, weights.w, weights.w, np.int64(0), rows.n_rows),
+                    measure(rows, about, weights.w, weights.run[:0], np.int64(0), rows.n_rows),
                     rule,
                     weights,
                     course,
@@ -323,10 +325,23 @@ def step_at(
         for number in range(here.oldest, here.newest + 1):
             k = number % len(weights.drifts)
             weights.drifts[k] = distance(weights.w, weights.references[k]) * (1.0 + 2.0 * rule.slack)
-    else:  # too few values to look at all weights for them
-        here.norm += abs(step) * np.sqrt(square)
-        for k in range(len(weights.drifts)):
-            weights.drifts[k] += abs(step) * np.sqrt(square)
+    else:  # too few values to look at all weights for them: ‖w + c x − v‖² = ‖w − v‖² + 2c (w − v)·x + c² x·x
+        long, before = np.sqrt(square), here.norm
+        here.norm = further(
+            before, 2.0 * step * score, step * step * square, rule.slack * abs(step) * before * long
+        )
+        for number in range(here.oldest, here.newest + 1):
+            k = number % len(weights.drifts)
+            ahead = score - score_in_order(rows, i, weights.references[k])
+            rounding = 2.0 * rule.slack * abs(step) * (2.0 * before + weights.drifts[k]) * long
+            weights.drifts[k] = further(weights.drifts[k], 2.0 * step * ahead, step * step * square, rounding)
+
+
+@loop
+def further(distance: float, change: float, square: float, rounding: float) -> float:
+    """Return an upper bound on a distance whose square changes by these terms and an error within `rounding`."""
+    total = distance * distance + change + square + rounding
+    return np.sqrt(max(total, 0.0) + 1e-15 * (distance * distance + abs(change) + square)) * (1.0 + 1e-15)
 
 
 @loop
@@ -350,16 +365,19 @@ def walk_passes(
         if here.why >= 0:
             return
         # Many mistakes: probably no plane separates the rows, and the best weights are worth measuring. Few:
-        # perhaps the walk is near its end, so that they are measured after 1, 2, 4, 8 … times the patience.
+        # perhaps the walk is near its end, so that they are measured after 2, 4, 8 … times the patience.
         many, rounds = here.wrong * 64 >= len(order), (here.passes + 1) // rule.patience
-        few = (here.passes + 1) % rule.patience == 0 and rounds & (rounds - 1) == 0
+        few = rounds > 1 and (here.passes + 1) % rule.patience == 0 and rounds & (rounds - 1) == 0
         due = rule.validated or (here.wrong > 0 and (many or few))
         if due and not here.measured:
             if not rule.inline:
                 here.why = NEEDS_MEASURING
                 return
             settle(
-                measure(rows, about, weights.w, weights.run, np.int64(0), rows.n_rows), rule, weights, course
+                measure(rows, about, weights.w, weights.run, np.int64(0), rows.n_rows),
+                rule,
+                weights,
+                course,
             )
         here.why = end_pass(rule, weights, course)
         if here.why <= EXHAUSTED:

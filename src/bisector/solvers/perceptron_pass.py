@@ -334,15 +334,15 @@ class _Walk:
         """Measure the current weights and those of the longest run on all rows."""
         from bisector.solvers.perceptron_loops import settle
 
-        settle(self._found(self.weights.w), self.rule, self.weights, self.course)
+        settle(self._found(self.weights.w, self.weights.run), self.rule, self.weights, self.course)
 
-    def _found(self, w: Floats) -> Any:
+    def _found(self, w: Floats, run: Floats) -> Any:
         from bisector.solvers.perceptron_loops import LARGEST_SQUARE, Measured, measure
 
         n = self.rows.n_rows
         height = max(1, _VALUES_AT_ONCE * n // max(1, len(self.rows.values)))
         parts = parallel(
-            lambda first: measure(self.rows, self.about, w, self.weights.run, first, min(n, first + height)),
+            lambda first: measure(self.rows, self.about, w, run, first, min(n, first + height)),
             range(0, n, height),
             n_jobs=self.n_jobs,
         )
@@ -378,7 +378,7 @@ class _Walk:
         else:
             self.measure()
             solution = self.weights.pocket
-        return self.result(reason, converged, solution, self._found(solution))
+        return self.result(reason, converged, solution, self._found(solution, np.empty(0)))
 
     def result(self, reason: str, converged: bool, solution: Floats, found: Any) -> PerceptronWalk:
         here = self.course[0]

@@ -71,6 +71,11 @@ def score_rows(rows: Any, numbers: Any, w: Any, scores: Any, squares: Any) -> No
             scores[g], squares[g] = score + rows.one * w[d], square + rows.one
     else:
         for g in range(len(numbers)):
+            if g + _AHEAD < len(numbers):
+                first = rows.starts[numbers[g + _AHEAD]]
+                for k in range(first, rows.starts[numbers[g + _AHEAD] + 1], _LINE_BYTES // 8):
+                    prefetch(rows.values, k)
+                    prefetch(rows.columns, k)
             score = square = 0.0
             for k in range(rows.starts[numbers[g]], rows.starts[numbers[g] + 1]):
                 value = np.float64(rows.values[k])

@@ -103,7 +103,7 @@ class LinearSVC(DecidesBySparsePlanes):
     Examples
     --------
     >>> import numpy as np
-    >>> from bisector.svm.linear_svc import LinearSVC
+    >>> from bisector import LinearSVC
     >>> X = np.array([[1.0, 2.0], [-1.0, 2.0], [-1.0, -2.0], [3.0, 1.0]])
     >>> model = LinearSVC(loss="hinge", C=10).fit(X, ["no", "no", "yes", "yes"])
     >>> model.weights_.round(6), round(model.margin_, 6)

@@ -240,7 +240,7 @@ def svm_path(
     --------
     Example 7.6 of Flach:
 
-    >>> from bisector.svm.svm_path import svm_path
+    >>> from bisector import svm_path
     >>> path = svm_path([[1, 2], [-1, 2], [-1, -2], [3, 1]], [-1, -1, 1, 1])
     >>> path
     Path of support vector machines: 4 knots, 4 rows

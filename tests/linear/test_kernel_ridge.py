@@ -79,7 +79,7 @@ def product_cubed(x, y, scale=1.0):
         {"kernel": "cosine"},
         {"kernel": product_cubed, "kernel_params": {"scale": 0.5}},
     ],
-    ids=str,
+    ids=["linear", "rbf", "rbf-gamma", "poly", "laplacian", "cosine", "function"],
 )
 @pytest.mark.parametrize("weighted", [False, True])
 def test_predictions_of_scikit_learn(problem, parameters, weighted):

@@ -123,3 +123,8 @@ def test_a_kernel_that_is_singular_to_rounding_ends_the_path_where_it_is_known()
     path = hinge_path(kernel_values(X, "gaussian"), side, np.ones(40))
     assert path.reach < np.inf
     assert all(path.violation_at(C) <= 1e-6 for C in path.knots[:: max(1, len(path.knots) // 20)])
+
+
+def test_a_matrix_with_negative_eigenvalues_ends_the_walk():
+    path = hinge_path(-np.eye(5), np.array([1.0, 1.0, 1.0, -1.0, -1.0]), np.ones(5))
+    assert path.reach == 0

@@ -46,6 +46,8 @@ def test_three_classes_have_a_part_for_each_pair():
         "a or c",
         "b or c",
     ]
+    planes = text[text.index("Planes") :].splitlines()
+    assert planes[1].split() == ["a", "or", "b", "a", "or", "c", "b", "or", "c"]
 
 
 def test_a_fit_that_did_not_end_is_not_to_be_trusted():

@@ -256,6 +256,8 @@ def test_psd_matrices_are_not_suspected():
         warnings.simplefilter("error")
         SVC(kernel="precomputed").fit(Linear().gram(X), y)  # of rank 3
         SVC(kernel="precomputed").fit(Gaussian().gram(X).astype(np.float32), y)
+        cancer, labels = CANCER
+        SVC(kernel="precomputed").fit((cancer @ cancer.T).astype(np.float32), labels)
 
 
 # Weights

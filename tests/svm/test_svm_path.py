@@ -199,3 +199,34 @@ def test_equal_rows_of_both_classes_have_no_direction():
     assert len(path.knots) == 0
     assert path.at(3.0).margin == np.inf
     assert path.at(3.0).threshold == pytest.approx(0)
+
+
+def test_a_kernel_that_is_no_dot_product_is_refused_with_its_eigenvalue():
+    X, y = two_classes(60)
+    K = X @ X.T - 5 * np.eye(60)
+    with pytest.raises(ValueError, match=r"positive semi-definite, but its matrix has the eigenvalue -5"):
+        svm_path(K, y, "precomputed")
+    with pytest.raises(ValueError, match="positive semi-definite"):
+        svm_path(X, y, lambda A, B: -(A @ B.T))
+
+
+def test_a_matrix_of_single_precision_is_not_suspected():
+    X, y = two_classes(60)
+    single = svm_path((X @ X.T).astype(np.float32), y, "precomputed")
+    np.testing.assert_allclose(single.at(0.5).alpha, svm_path(X, y).at(0.5).alpha, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("K", "message"),
+    [(np.ones((40, 43)), "square"), (np.triu(np.ones((40, 40))), "symmetric, but the value of rows 0 and 1")],
+)
+def test_a_matrix_that_is_no_gram_matrix(K, message):
+    with pytest.raises(ValueError, match=message):
+        svm_path(K, two_classes()[1], "precomputed")
+
+
+def test_kernel_values_of_other_rows_must_be_with_all_training_rows():
+    X, y = two_classes()
+    path = svm_path(X @ X.T, y, "precomputed")
+    with pytest.raises(ValueError, match="with the 40 training rows"):
+        path.decision_function(X, 1.0)

@@ -121,7 +121,7 @@ class Walker:
 
     def find_members(self, target: float, end: float) -> int:
         """Go on from where nobody is on the margin: find the rows that meet it next, if any do before the end."""
-        from .hinge_path_loops import ARRIVED, ENDLESS, FULL, pass_time
+        from .hinge_path_loops import ARRIVED, ENDLESS, FULL, LOST, pass_time
         from .margin_members_loops import HELD, INSIDE, OUTSIDE, RATE_OF_SHIFT, SURPLUS, TIME
 
         walk, numbers = self.walk, self.walk.numbers
@@ -135,8 +135,7 @@ class Walker:
             upwards = numbers[SURPLUS] > 0
             candidates = ends[0] if upwards else ends[1]
             row = int(candidates[rooms[candidates].argmin()])
-            self.enter(row, target, rooms[row] if upwards else -rooms[row])
-            return FULL
+            return FULL if self.enter(row, target, rooms[row] if upwards else -rooms[row]) else LOST
         rates = np.where(outside, 1, -1) * walk.side * walk.pull
         elapsed, pair = _collapse(rooms, rates, ends)
         numbers[RATE_OF_SHIFT], walk.speed[:] = 0.0, walk.pull
@@ -146,19 +145,22 @@ class Walker:
             pass_time(walk, end - numbers[TIME])
             return ARRIVED
         pass_time(walk, elapsed)
-        self.enter(pair[0], target, rooms[pair[0]] + elapsed * rates[pair[0]])
+        if not self.enter(pair[0], target, rooms[pair[0]] + elapsed * rates[pair[0]]):
+            return LOST
         self.enter(pair[1], target, 0.0)
         return FULL
 
-    def enter(self, row: int, target: float, shift: float) -> None:
-        """Move the intercept, and make a row a member."""
+    def enter(self, row: int, target: float, shift: float) -> bool:
+        """Move the intercept, and make a row a member; say whether it could be one."""
         from .hinge_path_loops import note
         from .margin_members_loops import SHIFT, enter
 
         self.walk.numbers[SHIFT] += shift
         self.walk.score[:] += shift
-        if enter(self.walk, row, self.constant, np.zeros((3, len(self.walk.members)))):
+        entered = bool(enter(self.walk, row, self.constant, np.zeros((3, len(self.walk.members)))))
+        if entered:
             note(self.walk, row, target, *self.log)
+        return entered
 
     def give_up(self) -> None:
         """Go back to the last event after which all rows were where they should be.

@@ -22,12 +22,11 @@ def report_margins(model: "SVC", margins: list[SoftMargin], largest: int) -> She
         "vectors.",
     ]
     for margin in margins:
-        names = [str(model.classes_[code]) for code in (margin.negative, margin.positive)]
+        names = _names(model, margin)
         if len(margins) > 1:
             parts.append(Heading(f"{names[0]} or {names[1]}"))
         parts += [_roles(margin, names), _proof(model, margin), *_holders(margin, names, largest)]
-    weights = _weights(model)
-    return Sheet([*parts, *weights])
+    return Sheet([*parts, *_weights(model, margins)])
 
 
 def _roles(margin: SoftMargin, names: list[str]) -> Table:
@@ -48,8 +47,8 @@ def _proof(model: "SVC", margin: SoftMargin) -> str:
     lines = [
         f"Margin {number(margin.margin)} on each side (1/‖w‖ in feature space)",
         f"Support vectors at their limit α = C: {at_limit}; below it: {below}",
-        f"Objective {number(plane.objective, 6)}, at most {number(plane.gap, 2)} above the minimum; conditions "
-        f"violated by at most {number(plane.violation, 2)}",
+        f"Objective {number(plane.objective, 6)}, at most {number(plane.gap, 2)} above the minimum",
+        f"Optimality conditions violated by at most {number(plane.violation, 2)}",
     ]
     return "\n".join(lines)
 
@@ -83,12 +82,20 @@ def _shown(slack: float) -> float:
     return round(float(slack), 9)
 
 
-def _weights(model: "SVC") -> list[Any]:
+def _weights(model: "SVC", margins: list[SoftMargin]) -> list[Any]:
     """Write the plane itself, where it has few weights."""
     if not hasattr(model, "coef_") or model.coef_.shape[1] > 30:
         return []
     names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(model.coef_.shape[1])])
-    columns = ["w"] if len(model.coef_) == 1 else [f"w{p}" for p in range(len(model.coef_))]
+    if len(margins) == 1:
+        columns, title = ["w"], "Plane w·x = t:"
+    else:
+        columns = [" or ".join(_names(model, margin)) for margin in margins]
+        title = "Planes w·x = t, beyond which lies the first of two classes:"
     rows = [[str(name), *map(float, model.coef_[:, j])] for j, name in enumerate(names)]
     rows.append(["threshold t", *map(float, -model.intercept_)])
-    return [Table(["", *columns], rows, title="Plane w·x = t:")]
+    return [Table(["", *columns], rows, title=title)]
+
+
+def _names(model: "SVC", margin: SoftMargin) -> list[str]:
+    return [str(model.classes_[code]) for code in (margin.negative, margin.positive)]

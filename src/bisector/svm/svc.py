@@ -297,7 +297,9 @@ class SVC(ClassifierMixin, TellsMargins):
             names = given.classes[negative].item(), given.classes[positive].item()
             raise refusal(failed, training.kernel, training.items, members, sides, names) from None
         support = np.flatnonzero(plane.beta)
-        eigenvalue = smallest_eigenvalue(training.kernel, lines, support, plane.negative_curvature)
+        eigenvalue = smallest_eigenvalue(
+            training.kernel, lines, support, plane.negative_curvature, training.precision
+        )
         return SoftMargin(negative, positive, members, sides, own, plane, self.tol), eigenvalue
 
     def _start(self, pair: int, members: Integers, classes: NDArray[Any]) -> Floats | None:

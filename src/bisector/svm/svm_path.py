@@ -14,11 +14,13 @@ from bisector.engine.show import Table
 from bisector.engine.targets import check_labels
 from bisector.engine.validation import check_number, check_weights
 from bisector.kernels.custom import Precomputed
+from bisector.kernels.gram_matrices import checked_square
 from bisector.kernels.kernel import Kernel
 from bisector.kernels.names import resolve
 from bisector.kernels.polynomial import Linear
 from bisector.kernels.tiles import all_products
 from bisector.solvers.hinge_path import HingePath, hinge_path
+from bisector.svm.training_lines import TrainingLines, negative_eigenvalue
 
 Floats = NDArray[np.float64]
 
@@ -140,6 +142,11 @@ class SVMPath:
         machine, known = self.at(C), self._training
         if known.rows is None:
             values = np.asarray(X)
+            if values.ndim != 2 or values.shape[1] != len(known.side):
+                raise ValueError(
+                    f"X must hold the kernel values of each row with the {len(known.side)} training rows, but has "
+                    f"the shape {values.shape}."
+                )
         else:
             values = all_products(self.kernel, self.kernel.prepare(X, like=known.rows), known.rows)
         return np.asarray(values @ (machine.alpha * known.side) - machine.threshold, dtype=np.float64)
@@ -213,7 +220,7 @@ def svm_path(
     y : array of shape (n_samples,)
         Two labels; the larger one is the positive class.
     kernel : str, Kernel or callable, default="linear"
-        As for `bisector.kernels.resolve`; it should have no negative eigenvalues.
+        As for `bisector.kernels.resolve`; one whose matrix has a negative eigenvalue is refused.
     gamma, coef0, degree : optional
         scikit-learn's parameters of named kernels.
     sample_weight : array of shape (n_samples,), optional
@@ -272,13 +279,16 @@ def svm_path(
         instead="use a part of the rows, or SVC at a single C",
     )
     if rows is None:
-        gram, vectors, centre = np.array(learned.gram(X), dtype=np.float64), None, None
+        gram, vectors, centre = checked_square(X, "X"), None, None
     else:
         gram, vectors, centre = _gram(learned, rows, n_jobs)
     if not np.isfinite(gram).all():
         raise ValueError(
             "The kernel gives NaN or infinity for some rows: look at its values, kernel.gram(X)."
         )
+    if not learned.psd:
+        _check_psd(gram, learned)
+    gram = np.asarray(gram, dtype=np.float64, order="C")
     inner = gram if len(present) == n else np.ascontiguousarray(gram[np.ix_(present, present)])
     path = hinge_path(inner, side[present], weight[present])
     if path.reach == 0:
@@ -294,6 +304,16 @@ def svm_path(
         path.reach,
         _Training(path, rows, side, present, gram, vectors, centre),
     )
+
+
+def _check_psd(gram: NDArray[Any], kernel: Kernel) -> None:
+    """Refuse kernels that are no dot products: the problem then has no one solution that a path could follow."""
+    smallest = negative_eigenvalue(gram, TrainingLines.of_gram(gram, kernel).precision)
+    if smallest is not None:
+        raise ValueError(
+            "svm_path needs a kernel that is positive semi-definite, but its matrix has the eigenvalue "
+            f"{smallest:.3g}: use another kernel, or SVC at single values of C."
+        )
 
 
 def _gram(kernel: Kernel, rows: Rows, n_jobs: int | None) -> tuple[Floats, Any, Floats | None]:

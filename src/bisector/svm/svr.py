@@ -152,7 +152,10 @@ class SVR(RegressorMixin, KernelMachine):
             verbose=self.verbose,
         )  # fmt: skip
         weighing = np.flatnonzero(plane.beta)
-        self._warn([plane], [smallest_eigenvalue(training.kernel, lines, weighing, plane.negative_curvature)])
+        eigenvalue = smallest_eigenvalue(
+            training.kernel, lines, weighing, plane.negative_curvature, training.precision
+        )
+        self._warn([plane], [eigenvalue])
         support, offset = members[weighing], plane.offset - training.moved(members, plane.beta)
         values = np.full(len(targets), np.nan)
         values[members] = plane.values

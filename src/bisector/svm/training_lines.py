@@ -103,6 +103,12 @@ class TrainingLines:
             n_jobs=self.n_jobs,
         )
 
+    @property
+    def precision(self) -> float:
+        """The rounding of one kernel value, as a part of it."""
+        values = np.dtype(np.float64) if self.gram is None else self.gram.dtype
+        return float(np.finfo(values).eps)
+
     def moved(self, members: Integers, beta: NDArray[np.float64]) -> float:
         """Return by how much the values of Σ βᵢ k(·, xᵢ) are off because rows were moved to the centre."""
         if self.centre is None:
@@ -119,10 +125,13 @@ class TrainingLines:
         return [self.items[int(row)] for row in chosen]
 
 
-def smallest_eigenvalue(kernel: Kernel, lines: KernelLines, suspects: Integers, seen: bool) -> float | None:
+def smallest_eigenvalue(
+    kernel: Kernel, lines: KernelLines, suspects: Integers, seen: bool, precision: float
+) -> float | None:
     """Return the smallest eigenvalue of a Gram matrix if it is negative beyond rounding; None otherwise.
 
     Of many rows only the suspects are looked at, and only when the solver has seen that something is wrong.
+    `precision` is that of the values as they came.
     """
     if kernel.psd:
         return None
@@ -132,15 +141,29 @@ def smallest_eigenvalue(kernel: Kernel, lines: KernelLines, suspects: Integers, 
         chosen = suspects[: min(FEW, lines.most_at_once)]
     else:
         chosen = np.arange(lines.n_rows)
-    gram = lines.square(chosen).astype(np.float64)
+    return negative_eigenvalue(lines.square(chosen), precision)
+
+
+def negative_eigenvalue(values: NDArray[Any], precision: float) -> float | None:
+    """Return the smallest eigenvalue of a symmetric matrix if it is negative beyond rounding; None otherwise.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, n)
+    precision : float
+        By what part of the largest value each may be off, through rounding.
+    """
+    gram = values.astype(np.float64)
     gram = (gram + gram.T) / 2
     shifted = gram + np.eye(len(gram)) * (1e-12 * float(np.abs(np.diagonal(gram)).max(initial=0.0)))
     try:
         scipy.linalg.cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
     except scipy.linalg.LinAlgError:
         verdict = is_psd(gram)
-        # What a user computed is no more precise than the values it came from.
-        tolerance = max(verdict.tolerance, 1e-9 * float(np.abs(gram).max(initial=0.0)))
+        # Errors of one size in all places move an eigenvalue by about 2√n of it; and what a user computed is no
+        # more precise than the values it came from.
+        share = max(4 * precision * len(gram) ** 0.5, 1e-9)
+        tolerance = max(verdict.tolerance, share * float(np.abs(gram).max(initial=0.0)))
         return verdict.smallest if verdict.smallest < -tolerance else None
     return None
 

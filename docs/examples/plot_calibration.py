@@ -46,8 +46,9 @@ ax.legend()
 # The basic linear classifier, calibrated
 # ---------------------------------------
 # Two normal classes with the same covariance, and the boundary halfway between their means. Logistic calibration
-# leaves this boundary where it is (d0 = 0) and only chooses the steepness (Example 7.7). The hull gives each
-# stretch of scores that ranks no better than chance one probability: plateaus, with no assumption about distances.
+# leaves this boundary where it is (d0 = 0) and chooses the steepness only (Example 7.7, Figure 7.12). The hull
+# gives each stretch of scores that ranks no better than chance one probability: plateaus, with no assumption
+# about distances.
 
 rng = np.random.default_rng(3)
 y = np.arange(160) % 2
@@ -76,25 +77,28 @@ figure, axes = plt.subplots(
 for ax, model, title in zip(
     axes, [logistic, hull], ["Logistic", "ROC convex hull"], strict=True
 ):
-    surface = ax.contourf(
+    surface = ax.pcolormesh(
         across,
         up,
         model.predict(on_plane).reshape(across.shape),
-        np.linspace(0, 1, 21),
+        vmin=-0.9,  # pale colours, on which rows can be seen
+        vmax=1.9,
         cmap="PuOr",
-        alpha=0.5,
+        rasterized=True,
     )
+    ax.contour(across, up, on_plane.reshape(across.shape), [0], colors="0.3")
     for label, colour, mark in [(1, BLUE, "+"), (0, ORANGE, ".")]:
         ax.scatter(*X[y == label].T, s=22, marker=mark, color=colour, lw=1)
     ax.set(title=title)
-figure.colorbar(surface, ax=axes, label="probability of +")
+bar = figure.colorbar(surface, ax=axes, label="probability of +")
+bar.ax.set_ylim(0, 1)
 
 # %%
 # One hull, two views
 # -------------------
 # A segment of the hull is a plateau of the probability; its slope is the likelihood ratio of the scores on it. The
 # line of equal accuracy touches the hull at the best threshold, here for classes as frequent as in the data and
-# when misses cost four times as much as false alarms.
+# when misses cost four times as much as false alarms (Figure 7.13).
 
 curve = roc_curve(y, distances(X))
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")

@@ -3,15 +3,15 @@ Margins, and what they cost
 ===========================
 
 Of all planes that separate two classes, a support vector machine takes the one with the widest margin. Where none
-separates them, or where a few rows make the margin narrow, rows may pay to be inside.
+separates them, or where a few rows make the margin narrow, rows may pay to be inside (Figures 7.7–7.10 of Flach,
+*Machine Learning*).
 """
 
 # %%
-# The widest street
-# -----------------
-# Three points have a margin of 2: the first lies on it and decides nothing (Flach, Example 7.5). A fourth point on
-# the positive side turns the boundary and halves the margin. When slack has a price, C, the machine may leave
-# the first point inside: the margin widens again (Example 7.6).
+# What a margin is
+# ----------------
+# The boundary is where w·x = t. The rows nearest to it, circled, are the support vectors: they lie where w·x − t is
+# 1 or −1, at a distance of 1/‖w‖. No plane that separates the classes keeps farther from both (Figure 7.7).
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -19,6 +19,45 @@ import numpy as np
 from bisector import SVC, datasets, svm_path
 
 BLUE, ORANGE = "#0072b2", "#d55e00"
+
+rng = np.random.default_rng(5)
+y = np.arange(40) % 2 * 2 - 1
+X = rng.normal(scale=0.9, size=(40, 2)) + np.outer(y, [1.7, 1.2])
+model = SVC(C=np.inf, kernel="linear").fit(X, y)
+w, t, m = model.weights_, model.threshold_, model.margin_
+unit = w / np.linalg.norm(w)
+along = np.array([-unit[1], unit[0]])
+figure, ax = plt.subplots(figsize=(7.6, 4.6), layout="constrained")
+for offset, style in [(-m, "--"), (0, "-"), (m, "--")]:
+    foot = unit * (t * m + offset)
+    ax.axline(foot, foot + along, color="0.3", linestyle=style, lw=1.2)
+for label, colour, mark in [(-1, ORANGE, "o"), (1, BLUE, "P")]:
+    ax.scatter(*X[y == label].T, color=colour, marker=mark, label=f"class {label:+d}")
+circles = {"s": 190, "facecolor": "none", "edgecolor": "0.2"}
+ax.scatter(*model.support_vectors_.T, **circles, label="support vectors")
+foot = unit * t * m - 2.0 * along
+ax.annotate("", foot + unit * m, foot, arrowprops={"arrowstyle": "<->", "color": "0.2"})
+ax.annotate(
+    f"1/‖w‖ = {m:.2f}",
+    foot + unit * m,
+    (6, 2),
+    textcoords="offset points",
+    bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none"},
+)
+foot = unit * t * m - 0.3 * along
+ax.annotate(
+    "", foot + 0.6 * unit, foot, arrowprops={"arrowstyle": "->", "color": "0.2"}
+)
+ax.annotate("w", foot + 0.6 * unit, (5, 2), textcoords="offset points", style="italic")
+ax.set(aspect="equal", title="The widest margin, and the rows that hold it")
+ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+
+# %%
+# The widest street
+# -----------------
+# Three points have a margin of 2: the first lies on it and decides nothing (Example 7.5, Figure 7.8). A fourth one
+# on the positive side turns the boundary and halves the margin. When slack has a price, C, the machine may leave
+# the first point inside: the margin widens again (Example 7.6, Figure 7.9).
 
 
 def draw(ax, model, X, y, title):
@@ -38,7 +77,8 @@ def draw(ax, model, X, y, title):
         note = f"α = {model.alpha_[row]:.3g}"
         if slack > 1e-9:
             note += f", ξ = {slack:.3g}"
-        ax.annotate(note, x, (8, 6), textcoords="offset points", fontsize=9)
+        box = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"}
+        ax.annotate(note, x, (8, 6), textcoords="offset points", fontsize=9, bbox=box)
     ax.set(title=f"{title}: margin {model.margin_:.3g}", aspect="equal")
 
 
@@ -100,10 +140,10 @@ ax.contour(
 )
 for label, colour in [(-1, ORANGE), (1, BLUE)]:
     for role, mark, size in [
-        ("outside", ".", 12),
-        ("on margin", "s", 26),
-        ("inside", "^", 26),
-        ("misclassified", "X", 34),
+        ("outside", ".", 20),
+        ("on margin", "s", 36),
+        ("inside", "^", 36),
+        ("misclassified", "X", 48),
     ]:
         rows = X[(y == label) & (model.role_ == role)]
         name = role if label == 1 else None
@@ -117,20 +157,22 @@ print(model.support_report(largest=3))
 # %%
 # A classifier is a projection
 # ----------------------------
-# All that a plane sees of a row is how far along w it lies (Figure 7.10). The classes are two heaps along w,
-# and a threshold, or a probability, is laid over them.
+# All that a plane sees of a row is how far along w it lies (Figure 7.10). The classes are two heaps along w, each
+# with its mean distance, and a threshold, or a probability, is laid over them.
 
 X, y = datasets.gaussian_classes(400, seed=2)
 model = SVC(kernel="linear").fit(X, y)
 distances = model.signed_distance(X)
-figure, ax = plt.subplots(figsize=(7, 3.2), layout="constrained")
+figure, ax = plt.subplots(figsize=(8, 3.4), layout="constrained")
 bins = np.linspace(distances.min(), distances.max(), 31)
 for label, colour in [(-1, ORANGE), (1, BLUE)]:
     ax.hist(
         distances[y == label], bins, color=colour, alpha=0.55, label=f"class {label:+d}"
     )
+    mean = distances[y == label].mean()
+    ax.axvline(mean, color=colour, linestyle=":", label=f"its mean, {mean:.2f}")
 for place, style in [(-model.margin_, "--"), (0, "-"), (model.margin_, "--")]:
     ax.axvline(place, color="0.2", linestyle=style)
 ax.set(xlabel="signed distance from the boundary", ylabel="rows")
-ax.legend()
+ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
 plt.show()

@@ -239,7 +239,7 @@ def known_part(path: HingePath) -> HingePath:
     looks = FEW_LOOKS if np.isinf(path.reach) else MANY_LOOKS
     some = np.unique(np.linspace(0, len(knots) - 1, min(len(knots), looks)).astype(int))
     start = float(knots[0]) / 2 if len(knots) else 1 / (float(path.gram.diagonal().mean()) or 1.0)
-    if path.violation_at(start) > LARGEST_VIOLATION:
+    if path.reach == 0 or path.violation_at(start) > LARGEST_VIOLATION:
         kept = 0
     else:
         failed = [k for k in some if path.violation_at(knots[k]) > LARGEST_VIOLATION]

@@ -171,6 +171,9 @@ class Walker:
         from .margin_members_loops import N_EVENTS
 
         n_events = int(self.walk.counts[N_EVENTS])
+        if not n_events:
+            self.reach = 0.0
+            return
         times, off = self.log[0][:n_events], self.log[3][:n_events]
         bad = np.flatnonzero(off > LARGEST_VIOLATION)
         good = int(bad[0]) if len(bad) else n_events

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bisector.solvers.kernel_lines import KernelLines
+from bisector.solvers.low_rank_start import low_rank_start
 from bisector.solvers.smo import Problem, Solution, smo
 
 Floats = NDArray[np.float64]
@@ -119,6 +120,11 @@ def classify(
     ends = np.where(costs > 0, sides, 0.0) * np.where(costs > 0, costs, 0.0)
     problem = Problem(-sides, np.minimum(ends, 0.0), np.maximum(ends, 0.0), np.arange(len(sides)))
     found = smo(problem, lines, tolerance=tolerance, max_iter=max_iter, start=start, verbose=verbose)
+    if not found.converged and max_iter < 0 and np.isfinite(costs).all():
+        near = low_rank_start(lines, sides, costs)
+        if near is not None:
+            again = smo(problem, lines, tolerance=tolerance, start=near, verbose=verbose)
+            found = again if again.violation < found.violation else found
     if found.unbounded:
         longest = math.sqrt(float(np.abs(lines.diagonal).max(initial=0.0)))
         gained = max(-found.objective, 0.0)

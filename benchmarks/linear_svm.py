@@ -141,7 +141,7 @@ WORKLOADS = [
     ),
     Workload(
         name="path",
-        about="The machine for every C, against ten single fits; the goal of 50 µs a knot is checked by its time.",
+        about="The machine for every C at once, at most 50 µs a knot; the peer is fitted at ten values of C.",
         make=overlapping,
         sizes={"n": 1_000, "d": 20},
         quick={"n": 200},

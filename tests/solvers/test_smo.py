@@ -269,3 +269,12 @@ def test_single_precision_keeps_the_tolerance():
     assert lines.held(np.arange(1))[0].dtype == np.float32
     found = classify(lines, y, np.ones(2300))
     assert violation(of_labels(y, 1.0), K, found.beta) <= 1.1e-3
+
+
+def test_a_start_out_of_balance_leaves_variables_on_their_bounds():
+    problem = Problem(
+        np.zeros(4), np.array([0.0, 0.0, 0.0, -2.0]), np.array([2.0, 2.0, 2.0, 0.0]), np.arange(4)
+    )
+    start = problem.fit_start(np.array([2.0, 1.0, 0.5, -2.5]))
+    np.testing.assert_allclose(start, [2.0, 0.0, 0.0, -2.0])
+    np.testing.assert_allclose(problem.fit_start(np.array([2.0, 2.0, 1.0, -2.0])), [1.0, 1.0, 0.0, -2.0])

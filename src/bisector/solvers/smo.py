@@ -74,8 +74,16 @@ class Problem(NamedTuple):
     rows: Integers
 
     def fit_start(self, beta: Floats) -> Floats:
-        """Return a feasible point near β: clipped to the bounds, the heavier side then scaled down to a balance."""
+        """Return a feasible point near β: clipped to the bounds, then the heavier side made lighter.
+
+        Variables between their bounds give way first: those on a bound are commonly where they belong.
+        """
         start = np.clip(beta, self.lower, self.upper)
+        surplus = float(start.sum())
+        yields = (start > self.lower) & (start < self.upper) & (start * surplus > 0)
+        held = float(np.abs(start[yields]).sum())
+        if held > 0:
+            start[yields] *= max(0.0, 1.0 - abs(surplus) / held)
         ups, downs = start[start > 0].sum(), -start[start < 0].sum()
         least = min(ups, downs)
         return np.where(

@@ -29,6 +29,9 @@ from bisector.svm.training_lines import TrainingLines, foreign_items, is_foreign
 
 Floats = NDArray[np.float64]
 
+# Errors of kernel values that add up to this part of the tolerance are borne for speed.
+_ERROR = 0.2
+
 
 class KernelMachine(HoldsValues, BaseEstimator):
     """Base of support vector machines with kernels."""
@@ -87,6 +90,10 @@ class KernelMachine(HoldsValues, BaseEstimator):
             return TrainingLines.of_gram(checked_square(items, "X"), kernel)
         training = TrainingLines.of_rows(items, kernel, n_jobs=self.n_jobs)
         return training.compared_once() if in_parts else training
+
+    def _bearable_error(self, costs: Floats) -> float:
+        """Return how far off a kernel value may typically be: in single precision, values are had sooner."""
+        return _ERROR * self.tol / float(np.linalg.norm(costs))
 
     def _warn(self, found: list[SupportVectors], smallest_eigenvalues: list[float | None]) -> None:
         """Say what the solutions do not promise."""

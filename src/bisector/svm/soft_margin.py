@@ -58,11 +58,16 @@ class SoftMargin:
 
     @property
     def roles(self) -> Integers:
-        """How each member lies to the margin: its place in `ROLES`. It is geometry that decides, not α."""
-        reached = self.sides * self.plane.values
-        wrong = (self.plane.values > 0) != (self.sides > 0)
-        on_margin = np.abs(reached - 1.0) <= self.width
-        return np.select([on_margin, wrong, reached > 1.0], [1, 3, 0], default=2)
+        """How each member lies to the margin: its place in `ROLES`."""
+        return lies(self.plane.values, self.sides, self.width)
+
+
+def lies(values: Floats, sides: Floats, width: float) -> Integers:
+    """Return how rows with f(x) lie to the margin, as places in `ROLES`. It is geometry that decides, not α."""
+    reached = sides * values
+    wrong = (values > 0) != (sides > 0)
+    on_margin = np.abs(reached - 1.0) <= width
+    return np.select([on_margin, wrong, reached > 1.0], [1, 3, 0], default=2)
 
 
 def spread(margins: list[SoftMargin], parts: list[NDArray[Any]], n_rows: int, absent: Any) -> NDArray[Any]:

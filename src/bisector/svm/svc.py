@@ -24,9 +24,6 @@ from bisector.svm.training_lines import TrainingLines, foreign_items, is_foreign
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# Errors of kernel values that add up to this part of the tolerance are borne for speed.
-_ERROR = 0.2
-
 
 def _without_probabilities(model: Any) -> bool:
     raise AttributeError(
@@ -284,12 +281,11 @@ class SVC(ClassifierMixin, TellsMargins):
         members = np.flatnonzero(member)
         sides = np.where(given.codes[members] == positive, 1.0, -1.0)
         own = self.C * (np.ones(len(members)) if given.weight is None else given.weight[members])
-        bearable = _ERROR * self.tol / float(np.linalg.norm(own))
-        lines = training.among(members, allowed_error=bearable, sharing=len(pairs))
+        lines = training.among(members, allowed_error=self._bearable_error(own), sharing=len(pairs))
         try:
             plane = classify(
                 lines, sides, own, tolerance=self.tol, max_iter=self.max_iter,
-                start=self._start(pair, members, given.classes), verbose=self.verbose,
+                start=self._start(pair, members, own, given.classes), verbose=self.verbose,
             )  # fmt: skip
         except NoHardMargin as failed:
             from bisector.svm.hard_margin import refusal
@@ -302,13 +298,16 @@ class SVC(ClassifierMixin, TellsMargins):
         )
         return SoftMargin(negative, positive, members, sides, own, plane, self.tol), eigenvalue
 
-    def _start(self, pair: int, members: Integers, classes: NDArray[Any]) -> Floats | None:
-        """Return where the last fit ended, if it was of the same shape."""
+    def _start(self, pair: int, members: Integers, costs: Floats, classes: NDArray[Any]) -> Floats | None:
+        """Return where the last fit ended, if it was of the same shape; what was at its limit is at the new one."""
         former = vars(self).get("_margins") if self.warm_start else None
         if not former or not np.array_equal(self.classes_, classes):
             return None
         last = former[pair]
-        return last.plane.beta if np.array_equal(last.members, members) else None
+        if not np.array_equal(last.members, members):
+            return None
+        at_limit = (last.alpha >= last.costs) & np.isfinite(costs)
+        return np.where(at_limit, last.sides * np.where(at_limit, costs, 0.0), last.plane.beta)
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Return the score of each row.

@@ -16,9 +16,6 @@ from bisector.svm.training_lines import foreign_items, is_foreign, smallest_eige
 
 Floats = NDArray[np.float64]
 
-# Errors of kernel values that add up to this part of the tolerance are borne for speed.
-_ERROR = 0.2
-
 
 class SVR(RegressorMixin, KernelMachine):
     """The flattest function of which targets lie at most ε away, but for slack, in the feature space of a kernel.
@@ -143,8 +140,7 @@ class SVR(RegressorMixin, KernelMachine):
         training = self._training_lines(self._weighted(kernel, items, weight), items)
         members = np.arange(len(targets)) if weight is None else np.flatnonzero(weight)
         costs = self.C * (np.ones(len(targets)) if weight is None else weight)[members]
-        bearable = _ERROR * self.tol / float(np.linalg.norm(costs))
-        lines = training.among(members, allowed_error=bearable, sharing=1)
+        lines = training.among(members, allowed_error=self._bearable_error(costs), sharing=1)
         former = vars(self).get("_plane") if self.warm_start else None
         plane = regress(
             lines, targets[members], costs, epsilon, tolerance=self.tol, max_iter=self.max_iter,

@@ -20,6 +20,7 @@ from bisector.kernels.names import resolve
 from bisector.kernels.polynomial import Linear
 from bisector.kernels.tiles import all_products
 from bisector.solvers.hinge_path import HingePath, hinge_path
+from bisector.svm.soft_margin import ROLES, lies
 from bisector.svm.training_lines import TrainingLines, negative_eigenvalue
 
 Floats = NDArray[np.float64]
@@ -109,12 +110,8 @@ class SVMPath:
         pulls = alpha * side
         score = known.gram @ pulls + solution.intercept
         length = float(np.sqrt(max(float(pulls @ (score - solution.intercept)), 0.0)))
-        beyond, right = side * score - 1, (score > 0) == (side > 0)
-        roles = np.where(
-            np.abs(beyond) <= ON_MARGIN,
-            "on margin",
-            np.where(beyond > 0, "outside", np.where(right, "inside", "misclassified")),
-        )
+        beyond = side * score - 1
+        roles = np.array(ROLES)[lies(score, side, ON_MARGIN)]
         weights, threshold = None, -solution.intercept
         if known.centre is not None:
             weights = np.asarray(known.vectors.T @ pulls, dtype=np.float64)

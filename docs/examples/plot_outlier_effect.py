@@ -3,19 +3,18 @@ Outliers pull lines, and boundaries too
 =======================================
 
 Least squares adds up squares, so that one far row counts as much as many near ones. In regression that tilts the
-line; in classification it moves the boundary, even when the far row is on its right side, where nothing is wrong
-with it.
+line; in classification it moves the boundary, even when the far rows are on their right side, where nothing is
+wrong with them.
 
-The first picture is that of Figure 7.2 in Flach, *Machine Learning* (2012); the second draws the argument at the
-beginning of section 7.2. (What a fit itself knows of such rows, their leverage, is in
-:doc:`/gallery/least_squares_outlier`.)
+The first picture is that of Figure 7.2 in Flach, *Machine Learning* (2012); the last draws the argument at the
+beginning of section 7.2.
 """
 
 # %%
 # One weight written down wrongly
 # -------------------------------
-# Ten people, one of whose weights is 10 kg too high. Ordinary least squares measures errors upwards; total least
-# squares measures them at right angles to the line. Both are pulled: what is squared is squared.
+# Ten people, and then the same with the weight of the tallest raised by 10 kg. Least squares measures errors
+# upwards, total least squares at right angles to the line.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -35,28 +34,77 @@ BLUE, ORANGE, GREEN, PINK, GREY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#
 
 X, weight = datasets.height_weight()
 _, mistaken = datasets.height_weight_outlier()
-wrong = int(np.argmax(mistaken - weight))
-at = np.array([[X.min() - 2], [X.max() + 2]])
+height, wrong = X[:, 0], int(np.argmax(mistaken - weight))
+clean, pulled = LinearRegression().fit(X, weight), LinearRegression().fit(X, mistaken)
 
-fig, ax = plt.subplots(figsize=(7, 4.6), layout="constrained")
-for model, name, color in [
-    (LinearRegression(), "least squares", BLUE),
-    (TotalLeastSquares(), "total least squares", ORANGE),
-]:
-    for y, style in [(weight, "-"), (mistaken, "--")]:
-        line = model.fit(X, y)
-        label = f"{name}: {line.coef_[0]:.2f} kg/cm"
-        ax.plot(at, line.predict(at), style, color=color, lw=2, label=label)
-ax.scatter(X, weight, color="black", s=34, zorder=3)
-ax.scatter(X[wrong], mistaken[wrong], marker="D", s=46, color=GREY, zorder=3)
+at = np.linspace(height.min() - 2, height.max() + 2, 100)[:, None]
+low, high = clean.predict_interval(at, kind="mean").T
 arrow = {"arrowstyle": "->", "color": GREY, "lw": 1.5}
-tall, before, after = X[wrong, 0], weight[wrong], mistaken[wrong]
-ax.annotate("", (tall, after - 0.6), (tall, before + 0.6), arrowprops=arrow)
-ax.set(xlabel="height (cm)", ylabel="weight (kg)")
-ax.set_title("One wrong value tilts the line (solid before, dashed after)")
-ax.legend(frameon=False, loc="upper left", fontsize=9)
+fig, axes = plt.subplots(1, 2, figsize=(9, 4.6), layout="constrained", sharey=True)
+for ax, model, name in [
+    (axes[0], LinearRegression(), "least squares"),
+    (axes[1], TotalLeastSquares(), "total least squares"),
+]:
+    for y, style, color in [(weight, "-", BLUE), (mistaken, "--", ORANGE)]:
+        line = model.fit(X, y)
+        label = f"{'as measured' if y is weight else 'one outlier'}: {line.coef_[0]:.2f} kg/cm"
+        ax.plot(at, line.predict(at), style, color=color, lw=2, label=label)
+    ax.scatter(height, weight, color=BLUE, s=36, zorder=3)
+    ax.scatter(height[wrong], mistaken[wrong], marker="D", s=46, color=ORANGE, zorder=3)
+    ends = (height[wrong], mistaken[wrong] - 0.8), (height[wrong], weight[wrong] + 0.8)
+    ax.annotate("", *ends, arrowprops=arrow)
+    ax.text(
+        height[wrong] - 1,
+        mistaken[wrong],
+        "10 kg too high",
+        color=GREY,
+        ha="right",
+        va="center",
+    )
+    ax.set(xlabel="height (cm)", title=name)
+    ax.spines[["top", "right"]].set_visible(False)
+band = axes[0].fill_between(at[:, 0], low, high, color=BLUE, alpha=0.15, lw=0)
+band.set_label("95 % interval for the mean")
+axes[0].set_ylabel("weight (kg)")
+for ax in axes:
+    ax.legend(frameon=False, loc="upper left")
+plt.show()
+
+# %%
+# The line is tilted towards the wrong value, everywhere: predictions for short people become too low, although
+# nothing was changed there. Both ways of measuring are pulled: what is squared is squared.
+#
+# Which person's mistake would matter most?
+# -----------------------------------------
+# A row's leverage is the share of a change in its own target that its own prediction follows: raise one weight
+# by 10 kg, and the line at that person's height rises by 10 kg times the leverage. The fit knows this without
+# trying; refitting ten times shows that it is exactly so.
+
+raised = weight + 10 * np.eye(len(weight))  # in row i, person i's weight is raised
+refits = [LinearRegression().fit(X, y).predict(X) for y in raised]
+follows = np.diagonal(refits) - clean.predict(X)
+
+fig, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
+bars = ax.bar(height, 10 * clean.leverage_, width=0.8, color="#a6cde6")
+dots = ax.scatter(height, follows, color=ORANGE, marker="D", s=36, zorder=3)
+mean = ax.axvline(height.mean(), color=GREY, lw=1, ls=":", zorder=0)
+labels = ["10 kg × leverage_", "by refitting", "mean height"]
+ax.legend([bars, dots, mean], labels, frameon=False, loc=(0.17, 0.7))
+ax.set(xlabel="height of the person whose weight is raised (cm)")
+ax.set(ylabel="the line there rises by (kg)")
+ax.set_title("A mistake far from the mean pulls hardest")
 ax.spines[["top", "right"]].set_visible(False)
 plt.show()
+
+# %%
+# What the summary says
+# ---------------------
+# Little: the standard error of the slope grows, but the slope is still far from zero. A least-squares fit does not
+# tell an outlier by itself; look at the data, and at the leverage.
+
+before, after = clean.standard_errors_[1], pulled.standard_errors_[1]
+print(f"standard error of the slope: {before:.3f} before, {after:.3f} after")
+pulled.summary(["height"])
 
 # %%
 # Rows that are too right
@@ -88,6 +136,7 @@ def draw_boundary(ax, weights, threshold, **style):
     ax.plot((threshold - weights[1] * up) / weights[0], up, **style)
 
 
+missed = {name: [] for name in models}
 fig, axes = plt.subplots(
     1, 2, figsize=(9, 4.4), layout="constrained", width_ratios=[1, 2], sharey=True
 )
@@ -95,19 +144,20 @@ for ax, rows, title in [(axes[0], near, "as it was"), (axes[1], far, "moved away
     for sign, color, marker in [(-1, GREY, "o"), (1, "black", "^")]:
         ax.scatter(*rows[y == sign].T, s=20, color=color, marker=marker)
     ax.set(xlim=(rows[:, 0].min() - 1, rows[:, 0].max() + 1), ylim=(-3.5, 4))
-    missed = []
     for name, (model, color, style) in models.items():
         fitted = model.fit(rows, y)
-        missed.append(int((fitted.predict(rows) != y).sum()))
+        missed[name].append(int((fitted.predict(rows) != y).sum()))
         line = {"color": color, "ls": style, "lw": 2, "label": name}
         draw_boundary(ax, fitted.weights_, fitted.threshold_, **line)
     found = linear_separability(rows, y)
     line = {"color": PINK, "ls": ":", "lw": 2, "label": "linear_separability"}
     draw_boundary(ax, found.weights, found.threshold, **line)
-    ax.set_title(f"{title}: {', '.join(map(str, missed))} wrong")
+    ax.set_title(title)
     ax.spines[["top", "right"]].set_visible(False)
-handles = axes[0].get_legend_handles_labels()
-fig.legend(*handles, loc="outside lower center", ncols=4, frameon=False)
+lines, names = axes[0].get_legend_handles_labels()
+labels = [f"{name}: {missed[name][0]}, then {missed[name][1]} wrong" for name in models]
+labels.append(names[-1])
+fig.legend(lines, labels, loc="outside lower center", ncols=2, frameon=False)
 plt.show()
 
 print(linear_separability(far, y))

@@ -83,10 +83,12 @@ class DecidesByPlanes(ClassifierMixin, HasPlanes):
             A row on the boundary (score 0) belongs to ``classes_[0]``; of classes with the largest score, the
             first.
         """
-        scores = self.decision_function(X)
-        codes = (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[codes]
+        labels: NDArray[Any] = self.classes_[self._codes(self.decision_function(X))]
         return labels
+
+    def _codes(self, scores: Floats) -> NDArray[np.int64]:
+        """Return the places of the classes that the scores decide for."""
+        return (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
 
     def signed_distance(self, X: Any) -> Floats:
         """Return how far each row lies from the boundary: (w·x + b)/‖w‖, on the positive side or the negative.
@@ -97,19 +99,27 @@ class DecidesByPlanes(ClassifierMixin, HasPlanes):
 
         Returns
         -------
-        array of shape (n_samples,), or (n_samples, n_classes) if there are more than two
-            From each class's own plane; infinite where the weights are all zero, since then there is none.
+        array of shape (n_samples,), or (n_samples, n_planes) if there are more than two classes
+            From each plane; infinite where the weights are all zero, since then there is none.
         """
-        scores = self.decision_function(X)
-        lengths = np.linalg.norm(self.coef_, axis=1)
+        scores = self._plane_values(X)
         with np.errstate(divide="ignore", invalid="ignore"):
-            distances = scores / (lengths[0] if scores.ndim == 1 else lengths)
-        return np.where(scores == 0, scores, distances).astype(scores.dtype, copy=False)
+            distances = np.where(scores == 0, scores, scores / self._lengths())
+        distances = distances.astype(scores.dtype, copy=False)
+        return distances[:, 0] if distances.shape[1] == 1 else distances
+
+    def _dense_weights(self) -> Floats:
+        return self.coef_
+
+    def _lengths(self) -> NDArray[np.float64]:
+        """Return ‖w‖ of every plane."""
+        return np.linalg.norm(self._dense_weights().astype(np.float64), axis=1)
 
     @property
     def weights_(self) -> Floats:
         """The normal vector of the boundary, (n_features,) for two classes: rows are positive if w·x > t."""
-        return self.coef_[0] if len(self.coef_) == 1 else self.coef_
+        weights = self._dense_weights()
+        return weights[0] if len(weights) == 1 else weights
 
     @property
     def threshold_(self) -> Any:
@@ -122,3 +132,25 @@ def block_plane(block: Block, coef: Floats, intercept: Any) -> Floats:
     """Evaluate the plane at the rows of one block."""
     with np.errstate(over="ignore", invalid="ignore"):  # NaN and infinities are looked for in what comes out
         return np.asarray(block.X @ coef) + intercept
+
+
+def narrowed(
+    dtype: np.dtype[Any],
+    *parts: NDArray[Any],
+    remedy: str = "give y and the features in units closer to each other, or X as float64",
+) -> tuple[Floats, ...]:
+    """Return weights in the precision of the data, where they must be finite.
+
+    Parameters
+    ----------
+    dtype : dtype
+    *parts : ndarray
+        Coefficients and intercepts.
+    remedy : str
+        What the user should do if they overflow.
+    """
+    with np.errstate(over="ignore"):
+        narrow = tuple(part.astype(dtype) for part in parts)
+    if not all(np.isfinite(part).all() for part in narrow):
+        raise ValueError(f"The coefficients are too large for {dtype} numbers: {remedy}.")
+    return narrow

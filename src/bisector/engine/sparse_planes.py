@@ -2,7 +2,6 @@
 
 from typing import Any, Self
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .planes import DecidesByPlanes, Floats, block_plane
@@ -43,21 +42,3 @@ class DecidesBySparsePlanes(DecidesByPlanes):
 
     def _plane_values(self, X: Any) -> Floats:
         return self._at_rows(block_plane, check_rows(self, X), self._dense_weights().T, self.intercept_)
-
-    def _lengths(self) -> Floats:
-        """Return ‖w‖ of every plane."""
-        return np.linalg.norm(self._dense_weights().astype(np.float64), axis=1)
-
-    def signed_distance(self, X: Any) -> Floats:
-        scores, lengths = self.decision_function(X), self._lengths()
-        with np.errstate(divide="ignore", invalid="ignore"):
-            distances = scores / (lengths[0] if scores.ndim == 1 else lengths)
-        return np.where(scores == 0, scores, distances).astype(scores.dtype, copy=False)
-
-    signed_distance.__doc__ = DecidesByPlanes.signed_distance.__doc__
-
-    @property
-    def weights_(self) -> Floats:
-        """The normal vector of the boundary, (n_features,) for two classes: rows are positive if w·x > t."""
-        weights = self._dense_weights()
-        return weights[0] if len(weights) == 1 else weights

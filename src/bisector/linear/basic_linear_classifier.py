@@ -225,7 +225,7 @@ or folder, of shape (n_samples, n_features); with a kernel, the rows it compares
             intercept_=planes.intercepts,
             _sums=None,
             _rows=rows,
-            _lengths=planes.lengths,
+            _feature_lengths=planes.lengths,
         )
 
     def _plane_values(self, X: Any) -> Floats:
@@ -236,24 +236,11 @@ or folder, of shape (n_samples, n_features); with a kernel, the rows it compares
         values: Floats = self._rows.sums(items, self.dual_coef_.T, n_jobs=self.n_jobs) + self.intercept_
         return values
 
-    def signed_distance(self, X: Any) -> Floats:
-        """Return how far each row lies from the boundary: (w·x + b)/‖w‖, on the positive side or the negative.
-
-        Parameters
-        ----------
-        X : as for `fit`
-
-        Returns
-        -------
-        array of shape (n_samples,), or (n_samples, n_classes) if there are more than two
-            From each class's own plane, with a kernel in its feature space; zero if all means coincide.
-        """
-        check_is_fitted(self)
+    def _lengths(self) -> NDArray[np.float64]:
         if self._rows is None:
-            return super().signed_distance(X)
-        scores = self.decision_function(X)
-        lengths = np.where(self._lengths > 0, self._lengths, np.inf)
-        return scores / (lengths[0] if scores.ndim == 1 else lengths)
+            return super()._lengths()
+        # Where means coincide up to rounding, so do all scores with zero: no row is away from the boundary.
+        return np.where(self._feature_lengths > 0, self._feature_lengths, np.inf)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -21,7 +21,7 @@ from bisector.engine.validation import (
     store,
 )
 from bisector.linear.coefficient_paths import check_precompute, enet_path
-from bisector.linear.planes import HasPlanes
+from bisector.linear.planes import HasPlanes, narrowed
 from bisector.solvers.lasso_problem import Penalised
 from bisector.solvers.penalised_path import penalised_data, penalised_path, unpenalised
 
@@ -232,14 +232,11 @@ def solve_each_target(
 
 def learned(found: list[Penalised], rows: Source) -> dict[str, Any]:
     """Return solutions as the attributes of an estimator."""
-    with np.errstate(over="ignore"):
-        coef = np.array([solved.coef for solved in found]).astype(rows.dtype)
-        offset = np.array([solved.intercept for solved in found]).astype(rows.dtype)
-    if not (np.isfinite(coef).all() and np.isfinite(offset).all()):
-        raise ValueError(
-            f"The coefficients are too large for {rows.dtype} numbers: give y and the features in units "
-            "closer to each other, or X as float64."
-        )
+    coef, offset = narrowed(
+        rows.dtype,
+        np.array([solved.coef for solved in found]),
+        np.array([solved.intercept for solved in found]),
+    )
     one = len(found) == 1
     gaps, sweeps = np.array([solved.gap for solved in found]), [solved.iterations for solved in found]
     return {

@@ -23,7 +23,7 @@ from bisector.engine.values import HoldsValues
 from bisector.kernels import Kernel, Precomputed, resolve
 from bisector.kernels.gram_matrices import checked_square
 from bisector.linear.feature_rows import FeatureRows, check_items, count, picked
-from bisector.linear.perceptron_input import check_order, seed_of
+from bisector.linear.perceptron_input import check_order, seed_of, warn_of_the_end
 from bisector.solvers.kernel_perceptron import ComputedTiles, GivenTiles, Tiles, kernel_perceptron
 from bisector.solvers.perceptron_pass import Settings
 from bisector.solvers.two_class_problems import TwoClassProblems, ordered_problems
@@ -85,6 +85,8 @@ class KernelPerceptron(HoldsValues, ClassifierMixin, BaseEstimator):
         α y of these rows.
     intercept_ : array of shape (1,) or (n_problems,)
         Σ α y where there is a bias: what its part of the kernel adds up to.
+    threshold_ : float or array of shape (n_problems,)
+        The same as what Σ α y k(x_i, x) must exceed.
     mistakes_ : array of shape (n_support,) or (n_problems, n_support)
         α of these rows.
     n_updates_, margin_, margin_bound_, novikoff_bound_, stopping_reason_, converged_, n_iter_
@@ -193,8 +195,8 @@ strings, sets; or kernel values of shape (n_samples, n_samples)
             codes, classes = np.where(held, np.cumsum(held) - 1, 0)[codes], classes[held]
         if len(classes) < 2:
             raise ValueError(
-                f"{type(self).__name__} needs rows of at least two classes, but y has one class: "
-                f"{classes.tolist()}."
+                f"{type(self).__name__} needs rows of at least two classes, but y has one class"
+                f"{'' if weight is None else ' with a weight'}: {classes.tolist()}."
             )
         problems = ordered_problems(self.multi_class, classes, self.class_order)
         kernel, tiles = self._tiles(kernel, items, order, float(bias))
@@ -207,11 +209,14 @@ strings, sets; or kernel values of shape (n_samples, n_samples)
             budget=self.budget,
             n_jobs=self.n_jobs,
         )
+        if self.tol is not None and "max_iter" in found.reasons:
+            warn_of_the_end("KernelPerceptron", "max_iter", self.max_iter)
         steps = np.zeros((len(problems), len(codes)))
         sides = np.zeros_like(steps)
         steps[:, order], sides[:, order] = found.mistakes, labels
         support = np.flatnonzero(steps.any(axis=0))
         dual = (steps * sides)[:, support]
+        intercept = dual.sum(axis=1) if bias else np.zeros(len(problems))
         whole = (steps == np.floor(steps)).all()
         with np.errstate(divide="ignore", invalid="ignore"):
             margins = found.smallest_margins / found.norms
@@ -236,12 +241,14 @@ strings, sets; or kernel values of shape (n_samples, n_samples)
             kernel_=kernel,
             support_=support,
             dual_coef_=dual,
-            intercept_=dual.sum(axis=1) if bias else np.zeros(len(problems)),
+            intercept_=intercept,
             converged_=bool(found.converged.all()),
             n_iter_=int(found.iterations.max()),
             **learned,
             _rows=kept,
             _n_training=len(codes),
+            # Of the weights alone: the walk counts the bias as a coordinate.
+            _lengths=np.sqrt(np.maximum(found.norms**2 - intercept**2, 0.0)),
         )
 
     def decision_function(self, X: Any) -> Floats:
@@ -257,6 +264,34 @@ strings, sets; or kernel values of shape (n_samples, n_samples)
             Of two classes f(x), positive for ``classes_[1]``. Of more, what ``two_class_problems_`` makes of the
             scores: the largest value decides.
         """
+        scores = self._problem_scores(X)
+        return self.two_class_problems_.decide(scores)
+
+    @property
+    def threshold_(self) -> Any:
+        """What Σ α y k(x_i, x) must exceed for the positive class."""
+        offset = np.negative(self.intercept_)
+        return float(offset[0]) if len(offset) == 1 else offset
+
+    def signed_distance(self, X: Any) -> Floats:
+        """Return how far each row lies from each plane in feature space, on the positive side or the negative.
+
+        Parameters
+        ----------
+        X : as for `decision_function`
+
+        Returns
+        -------
+        array of shape (n_samples,), or (n_samples, n_problems) if there are more than two classes
+            f(x) divided by the length of Σ α y φ(x_i); infinite where that is zero, since then there is no plane.
+        """
+        scores = self._problem_scores(X)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            distances = np.where(scores == 0, scores, scores / self._lengths)
+        return distances[:, 0] if distances.shape[1] == 1 else distances
+
+    def _problem_scores(self, X: Any) -> Floats:
+        """Return f(x) of every two-class problem."""
         check_is_fitted(self)
         items = check_items(self, X, self.kernel_, reset=False)
         if self._rows is None:
@@ -266,10 +301,10 @@ strings, sets; or kernel values of shape (n_samples, n_samples)
                     f"X holds kernel values with {values.shape[1]} rows, but the model was fitted on "
                     f"{self._n_training}."
                 )
-            scores = np.asarray(values[:, self.support_] @ self.dual_coef_.T, dtype=np.float64)
+            sums = np.asarray(values[:, self.support_] @ self.dual_coef_.T, dtype=np.float64)
         else:
-            scores = self._rows.sums(items, self.dual_coef_.T, n_jobs=self.n_jobs)
-        return self.two_class_problems_.decide(scores + self.intercept_)
+            sums = self._rows.sums(items, self.dual_coef_.T, n_jobs=self.n_jobs)
+        return sums + self.intercept_
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row.

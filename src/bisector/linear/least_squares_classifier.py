@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bisector.engine.validation import check_choice, check_classes, check_finite, check_flag, store
-from bisector.linear.planes import PlaneClassifier
+from bisector.linear.planes import PlaneClassifier, narrowed
 from bisector.solvers.label_regression import label_regression
 from bisector.solvers.thresholds import least_error_thresholds, midpoints
 
@@ -126,11 +126,7 @@ or folder, of shape (n_samples, n_features)
             intercept = -midpoints(rows, found.coef, len(classes), n_jobs=self.n_jobs)
         elif threshold == "training-error":
             intercept = -least_error_thresholds(rows, coef.T, len(classes), n_jobs=self.n_jobs)
-        with np.errstate(over="ignore"):
-            intercept = intercept.astype(rows.dtype)
-        if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
-            raise ValueError(
-                f"The coefficients are too large for {rows.dtype} numbers: give the features in larger units, "
-                "or X as float64."
-            )
+        coef, intercept = narrowed(
+            rows.dtype, coef, intercept, remedy="give the features in larger units, or X as float64"
+        )
         return store(self, stand_in, classes_=classes, coef_=coef, intercept_=intercept, gap_=found.gap)

@@ -18,7 +18,7 @@ from bisector.engine.validation import (
     check_training,
     store,
 )
-from bisector.linear.planes import HasPlanes
+from bisector.linear.planes import HasPlanes, narrowed
 from bisector.measures.inference import Inference, UnivariateInference
 from bisector.solvers.least_squares import decomposed_least_squares, least_squares, nonnegative
 
@@ -148,13 +148,7 @@ or folder, of shape (n_samples, n_features)
             if positive and (found.coef < 0).any():
                 found = nonnegative(rows, found, n_jobs=self.n_jobs)
         single = rows.single_target
-        with np.errstate(over="ignore"):
-            coef, offset = found.coef.T.astype(rows.dtype), found.intercept.astype(rows.dtype)
-        if not (np.isfinite(coef).all() and np.isfinite(offset).all()):
-            raise ValueError(
-                f"The coefficients are too large for {rows.dtype} numbers: give y and the features in units "
-                "closer to each other, or X as float64."
-            )
+        coef, offset = narrowed(rows.dtype, found.coef.T, found.intercept)
         return store(
             self,
             stand_in,

@@ -22,7 +22,7 @@ from bisector.engine.validation import (
     check_number,
     store,
 )
-from bisector.linear.planes import PlaneClassifier
+from bisector.linear.planes import PlaneClassifier, narrowed
 from bisector.solvers.logistic import logistic
 from bisector.solvers.logistic_task import LogisticFit, Watch
 
@@ -228,14 +228,12 @@ or folder, of shape (n_samples, n_features)
             ]
         if not steps.stopped:
             _warn(fits, max_iter)
-        with np.errstate(over="ignore"):
-            coef = np.concatenate([fit.coef for fit in fits]).astype(rows.dtype)
-            offset = np.concatenate([fit.intercept for fit in fits]).astype(rows.dtype)
-        if not (np.isfinite(coef).all() and np.isfinite(offset).all()):
-            raise ValueError(
-                f"The coefficients are too large for {rows.dtype} numbers: give the features in units closer to "
-                "each other, or X as float64."
-            )
+        coef, offset = narrowed(
+            rows.dtype,
+            np.concatenate([fit.coef for fit in fits]),
+            np.concatenate([fit.intercept for fit in fits]),
+            remedy="give the features in units closer to each other, or X as float64",
+        )
         weight = rows.n_rows if rows.sample_weight is None else rows.sample_weight.sum()
         inference = LogisticInference.of(fits, rows, intercept) if np.isinf(C) else None
         return store(

@@ -30,7 +30,9 @@ from bisector.linear.perceptron_input import (
     located,
     seed_of,
     set_aside,
+    warn_of_the_end,
 )
+from bisector.linear.planes import narrowed
 from bisector.linear.problem_planes import ProblemPlanes
 from bisector.solvers.held_rows import held
 from bisector.solvers.perceptron_pass import (
@@ -125,6 +127,8 @@ class Perceptron(ProblemPlanes):
     mistakes_ : array of shape (n_samples,) or (n_problems, n_samples)
         α, the number of updates each training row caused: without penalty, w = w₀ + η Σ α y x at the end of the
         walk (``coef_`` where it converged). Not in a model file, which does not grow with the data.
+    dual_coef_ : array of shape (1, n_samples) or (n_problems, n_samples)
+        η α y: what each training row added to w. Not in a model file either.
     n_updates_ : int or array of shape (n_problems,)
         Number of mistakes, Σ α; a fraction where weights are fractions.
     n_iter_ : int
@@ -291,7 +295,9 @@ or folder, of shape (n_samples, n_features)
 
         with located(rows):
             found = parallel(learn, range(len(problems)), n_jobs=self.n_jobs)
-        return self._stored(stand_in, rows, classes, problems, found, X_held)
+        if self.tol is not None and any(walk.reason == "max_iter" for walk in found):
+            warn_of_the_end("Perceptron", "max_iter", self.max_iter)
+        return self._stored(stand_in, rows, codes, classes, problems, found, X_held)
 
     def partial_fit(
         self, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
@@ -351,7 +357,7 @@ or folder, of shape (n_samples, n_features)
         with located(rows):
             found = parallel(learn, range(len(problems)), n_jobs=self.n_jobs)
         before: tuple[Any, float] = (0, 1.0) if first else (self.n_updates_, self.t_)
-        self._stored(stand_in, rows, known, problems, found, X_held)
+        self._stored(stand_in, rows, codes, known, problems, found, X_held)
         self.n_updates_, self.t_ = self.n_updates_ + before[0], before[1] + rows.n_rows
         return self
 
@@ -368,11 +374,19 @@ or folder, of shape (n_samples, n_features)
         check_is_fitted(self)
         if "_mistakes" not in vars(self):
             raise AttributeError(
-                "mistakes_ has a number for every training row, which a model that was pickled or copied no longer "
-                "has: fit it again."
+                "mistakes_ and dual_coef_ have a number for every training row, which a model that was pickled or "
+                "copied no longer has: fit it again."
             )
         mistakes: NDArray[Any] = self._mistakes
         return mistakes
+
+    @property
+    def dual_coef_(self) -> NDArray[np.float64]:
+        """What each training row added to the weights: η α y, one line for each two-class problem."""
+        mistakes = self.mistakes_
+        eta, sides = self._steps
+        steps: NDArray[np.float64] = eta * sides * mistakes
+        return steps
 
     def _settings(self) -> Settings:
         check_number("validation_fraction", self.validation_fraction, above=0, below=1)
@@ -415,7 +429,7 @@ or folder, of shape (n_samples, n_features)
     ) -> NDArray[np.float64]:
         warm = self.warm_start and hasattr(self, "classes_") and coef_init is None and intercept_init is None
         if warm and np.array_equal(self.classes_, classes) and len(self.intercept_) == len(problems):
-            coef_init, intercept_init = self._dense_coef, self.intercept_
+            coef_init, intercept_init = self._dense_weights(), self.intercept_
         if coef_init is None and intercept_init is None and self.init == "basic":
             return basic_starts(rows, problems, self.fit_intercept, self.n_jobs)
         if not self.fit_intercept:
@@ -426,18 +440,14 @@ or folder, of shape (n_samples, n_features)
         self,
         stand_in: Any,
         rows: Source,
+        codes: NDArray[np.int64],
         classes: NDArray[Any],
         problems: TwoClassProblems,
         found: list[PerceptronWalk],
         held_rows: Any,
     ) -> Self:
         weights = np.array([walk.solution for walk in found])
-        with np.errstate(over="ignore"):
-            narrow = weights.astype(rows.dtype)
-        if not np.isfinite(narrow).all():
-            raise ValueError(
-                f"The weights are too large for {rows.dtype} numbers: give the features in smaller units."
-            )
+        (narrow,) = narrowed(rows.dtype, weights, remedy="give the features in larger units, or X as float64")
         whole = all((walk.mistakes == np.floor(walk.mistakes)).all() for walk in found)
         counted = np.int64 if whole else np.float64
         size = np.linalg.norm(weights[:, :-1], axis=1)
@@ -452,6 +462,7 @@ or folder, of shape (n_samples, n_features)
             "stopping_reason_": [walk.reason for walk in found],
             "_mistakes": np.array([walk.mistakes for walk in found]).astype(counted),
         }
+        sides = np.array([problems.labels(problem, codes) for problem in range(len(problems))], np.int8)
         if self.history:
             learned["history_"] = [history_of(walk, held_rows) for walk in found]
         if len(problems) == 1:
@@ -469,6 +480,7 @@ or folder, of shape (n_samples, n_features)
             t_=float(passes * rows.n_rows + 1),
             converged_=all(walk.converged for walk in found),
             **learned,
+            _steps=(float(self.eta0), sides),
             _going_on=[
                 (
                     walk.last if walk.reason == "one pass" or self.averaged else walk.solution,
@@ -481,5 +493,6 @@ or folder, of shape (n_samples, n_features)
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
-        state.pop("_mistakes", None)  # a model file does not grow with the training data
+        for name in ("_mistakes", "_steps"):  # a model file does not grow with the training data
+            state.pop(name, None)
         return state

@@ -4,9 +4,9 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from bisector.engine.planes import DecidesByPlanes, HasPlanes
+from bisector.engine.planes import DecidesByPlanes, HasPlanes, narrowed
 
-__all__ = ["HasPlanes", "PlaneClassifier"]
+__all__ = ["HasPlanes", "PlaneClassifier", "narrowed"]
 
 
 class PlaneClassifier(DecidesByPlanes):

@@ -18,7 +18,7 @@ from bisector.engine.validation import (
     check_training,
     store,
 )
-from bisector.linear.planes import HasPlanes
+from bisector.linear.planes import HasPlanes, narrowed
 from bisector.solvers.equivalent_kernel import equivalent_kernel
 from bisector.solvers.ridge import Method, RidgeSolution, ridge
 from bisector.solvers.tikhonov import Tikhonov
@@ -304,12 +304,6 @@ def _method(solver: Any, positive: bool) -> Method:
 
 def plane_of(found: RidgeSolution, rows: Source) -> dict[str, Any]:
     """Return the plane in the form and precision of the data."""
-    with np.errstate(over="ignore"):
-        coef, offset = found.coef.T.astype(rows.dtype), found.intercept.astype(rows.dtype)
-    if not (np.isfinite(coef).all() and np.isfinite(offset).all()):
-        raise ValueError(
-            f"The coefficients are too large for {rows.dtype} numbers: give y and the features in units "
-            "closer to each other, or X as float64."
-        )
+    coef, offset = narrowed(rows.dtype, found.coef.T, found.intercept)
     single = rows.single_target
     return {"coef_": coef[0] if single else coef, "intercept_": float(offset[0]) if single else offset}

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from bisector.engine.blocks import Block, as_columns
 from bisector.engine.sources import Source
 from bisector.engine.validation import check_flag, check_rows, check_training, store
-from bisector.linear.planes import HasPlanes
+from bisector.linear.planes import HasPlanes, narrowed
 from bisector.solvers.total_least_squares import total_least_squares
 
 Floats = NDArray[np.floating[Any]]
@@ -39,7 +39,8 @@ class TotalLeastSquares(MultiOutputMixin, RegressorMixin, HasPlanes):
     Attributes
     ----------
     coef_ : array of shape (n_features,) or (n_targets, n_features)
-        Constant features have zero; of several best solutions the one of least length.
+        Of several best solutions the one of least length. Constant features have zero: they are taken to be without
+        errors, since the plane on which such a feature is constant would else be the nearest, whatever y is.
     intercept_ : float or array of shape (n_targets,)
     normal_ : array of shape (n_features + 1,)
         For one target: the unit vector at right angles to the best plane, features first, then y. It exists also
@@ -113,13 +114,7 @@ or folder, of shape (n_samples, n_features)
         rows, stand_in = check_training(self, X, y, sample_weight, multi_output=True)
         noise = check_noise(self.noise, rows)
         found = total_least_squares(rows, noise, intercept=intercept, n_jobs=self.n_jobs)
-        with np.errstate(over="ignore"):
-            coef, offset = found.coef.T.astype(rows.dtype), found.intercept.astype(rows.dtype)
-        if not (np.isfinite(coef).all() and np.isfinite(offset).all()):
-            raise ValueError(
-                f"The coefficients are too large for {rows.dtype} numbers: give y and the features in units "
-                "closer to each other, or X as float64."
-            )
+        coef, offset = narrowed(rows.dtype, found.coef.T, found.intercept)
         if not found.exists:
             warnings.warn(
                 "The plane nearest to the points is parallel to y, so that no coefficients describe it: features "

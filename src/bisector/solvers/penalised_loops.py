@@ -15,6 +15,8 @@ def penalised_pass(
 ) -> Any:  # fmt: skip
     """Walk once over the rows; return the number of mistakes and the loss Σ max(0, −y(w·x)) met on the way.
 
+    The number is −1 if a score is not finite: a value of the rows is not, or the weights have overflowed.
+
     Parameters
     ----------
     shrink : float
@@ -33,6 +35,8 @@ def penalised_pass(
         for k in range(first, last):
             score += np.float64(rows.values[k]) * w[k - first if dense else rows.columns[k]]
         score = score * scale + rows.one * w[d]
+        if not np.isfinite(score):
+            return -1, loss
         scale *= shrink
         if scale < 1e-9:
             for j in range(d):

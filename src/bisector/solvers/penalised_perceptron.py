@@ -65,7 +65,7 @@ def penalised_perceptron(
             )
             passes += 1
             bar.advance(note=f"loss {loss:.4g}")
-            if not np.isfinite(w).all():
+            if wrong < 0 or not np.isfinite(w).all():
                 raise TooLargeError(
                     "X has values that are not finite, or so large that the weights overflow."
                 )

@@ -159,5 +159,5 @@ axes[1, 0].set_ylabel("error at rows left out")
 plt.show()
 
 # %%
-# Where the features go together, too much penalty costs dearly. Where they oppose each other the error hardly moves:
-# x₁ + x₂ does not vary in these rows, so that they cannot tell, and a choice among penalties means little.
+# Where the features go together, too much penalty costs dearly. Where they oppose each other the error hardly
+# moves: x₁ + x₂ does not vary in these rows, so that they cannot tell one penalty from another.

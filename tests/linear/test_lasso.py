@@ -10,7 +10,7 @@ import sklearn.linear_model
 from sklearn.exceptions import ConvergenceWarning
 from tests.linear.certificates import duality_gap, violation
 
-from bisector import Lasso
+from bisector import Lasso, LassoCV, lasso_path
 from bisector.engine.loops import all_loops
 
 HADAMARD = np.array([[-1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [1.0, -1.0]])
@@ -266,6 +266,11 @@ def test_a_stop_before_the_end_is_told(rng):
     X, y = wide(rng)
     with pytest.warns(ConvergenceWarning, match="raise max_iter"):
         Lasso(alpha=1e-3, max_iter=1, tol=1e-12).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="A path stopped .* raise max_iter"):
+        lasso_path(X, y, alphas=[1e-3], max_iter=1, tol=1e-12)
+    with pytest.warns(ConvergenceWarning) as told:
+        LassoCV(alphas=[1.0, 1e-3], max_iter=1, tol=1e-12).fit(X, y)
+    assert any("LassoCV on a fold stopped" in str(warning.message) for warning in told)
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,12 @@
 """Coefficients as functions of the penalty: on a grid of penalties, as scikit-learn gives them."""
 
+from collections.abc import Iterable
 from typing import Any
+from warnings import warn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from bisector.engine.validation import (
     check_choice,
@@ -13,6 +16,7 @@ from bisector.engine.validation import (
     check_number,
     check_training,
 )
+from bisector.solvers.lasso_problem import Penalised
 from bisector.solvers.penalised_path import PenalisedData, alpha_grid, penalised_data, penalised_path
 
 Floats = NDArray[np.floating[Any]]
@@ -108,6 +112,7 @@ def enet_path(
             max_iter=settings["max_iter"], start=start, verbose=verbose,
         )
     )  # fmt: skip
+    warn_of_gaps("A path", found, settings["max_iter"], settings["tol"])
     coefs = np.array([solved.coef for solved in found]).T.astype(rows.dtype)
     answer = (chosen, coefs, np.array([solved.gap for solved in found]))
     return (*answer, [solved.iterations for solved in found]) if return_n_iter else answer
@@ -210,3 +215,15 @@ def check_precompute(precompute: Any) -> None:
     )
     if not sensible and np.ndim(precompute) != 2:
         raise ValueError(f'precompute must be True, False, "auto" or a Gram matrix, not {precompute!r}.')
+
+
+def warn_of_gaps(name: str, found: Iterable[Penalised], max_iter: int, tol: float) -> None:
+    """Say that solutions are not as good as was asked for, if some are not."""
+    gaps = [solved.gap for solved in found if not solved.converged]
+    if gaps:
+        warn(
+            f"{name} stopped after max_iter={max_iter} sweeps with a duality gap of {max(gaps):.3g}, which "
+            f"tol={tol:g} does not allow: raise max_iter.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )

@@ -1,12 +1,10 @@
 """The elastic net: least squares with a penalty on the absolute values and on the squares of coefficients."""
 
-import warnings
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metadata_routing import UNUSED
 
 from bisector.engine.sources import Source
@@ -20,7 +18,7 @@ from bisector.engine.validation import (
     check_training,
     store,
 )
-from bisector.linear.coefficient_paths import check_precompute, enet_path
+from bisector.linear.coefficient_paths import check_precompute, enet_path, warn_of_gaps
 from bisector.linear.planes import HasPlanes, narrowed
 from bisector.solvers.lasso_problem import Penalised
 from bisector.solvers.penalised_path import penalised_data, penalised_path, unpenalised
@@ -219,14 +217,7 @@ def solve_each_target(
                 max_iter=estimator.max_iter, start=begin[target],
             )
         ]  # fmt: skip
-    for solved in found:
-        if not solved.converged:
-            warnings.warn(
-                f"{type(estimator).__name__} stopped after max_iter={estimator.max_iter} sweeps with a duality "
-                f"gap of {solved.gap:.3g}, which tol={estimator.tol:g} does not allow: raise max_iter.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+    warn_of_gaps(type(estimator).__name__, found, estimator.max_iter, estimator.tol)
     return found
 
 

@@ -15,9 +15,10 @@ from bisector.engine.progress import track
 from bisector.engine.sources import Source, SparseSource
 from bisector.engine.threads import parallel
 from bisector.engine.validation import check_choice, check_training, store
-from bisector.linear.coefficient_paths import check_alphas, enet_path, lasso_path
+from bisector.linear.coefficient_paths import check_alphas, enet_path, lasso_path, warn_of_gaps
 from bisector.linear.elastic_net import check_common, check_l1_ratio, learned, solve_each_target
 from bisector.linear.planes import HasPlanes
+from bisector.solvers.lasso_problem import Penalised
 from bisector.solvers.least_squares import Squares
 from bisector.solvers.penalised_path import penalised_data, penalised_path
 
@@ -124,6 +125,7 @@ or folder, of shape (n_samples, n_features)
 
     def _errors(self, rows: Source, folds: list[Fold], ratios: list[float], alphas: Floats) -> Floats:
         """Return the mean squared errors on test rows, (n_ratios, n_folds, n_alphas)."""
+        stopped: list[Penalised] = []
         with track("choosing a penalty", total=len(folds), verbose=self.verbose) as bar:
 
             def score(fold: Fold) -> Floats:
@@ -132,13 +134,15 @@ or folder, of shape (n_samples, n_features)
                 data = penalised_data(train, intercept=self.fit_intercept, n_jobs=self.n_jobs)
                 errors = []
                 for ratio, falling in zip(ratios, alphas, strict=True):
-                    path = penalised_path(
-                        data, falling, l1_ratio=ratio, positive=self.positive, tol=self.tol,
-                        max_iter=self.max_iter,
+                    found = list(
+                        penalised_path(
+                            data, falling, l1_ratio=ratio, positive=self.positive, tol=self.tol,
+                            max_iter=self.max_iter,
+                        )
                     )  # fmt: skip
-                    found = [(solved.coef, solved.intercept) for solved in path]
-                    coefs: Any = np.array([coef for coef, _ in found]).T
-                    offsets = np.array([offset for _, offset in found])
+                    stopped.extend(solved for solved in found if not solved.converged)
+                    coefs: Any = np.array([solved.coef for solved in found]).T
+                    offsets = np.array([solved.intercept for solved in found])
                     if isinstance(rows, SparseSource):
                         from scipy.sparse import csr_array
 
@@ -148,7 +152,9 @@ or folder, of shape (n_samples, n_features)
                 bar.advance()
                 return np.array(errors)
 
-            return np.stack(parallel(score, folds, n_jobs=self.n_jobs), axis=1)
+            errors = np.stack(parallel(score, folds, n_jobs=self.n_jobs), axis=1)
+        warn_of_gaps(f"{type(self).__name__} on a fold", stopped, self.max_iter, self.tol)
+        return errors
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Say where metadata go: weights to `fit`, what the splitter wants to its `split`."""

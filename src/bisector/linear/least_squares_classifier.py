@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Literal, Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bisector.engine.validation import check_choice, check_classes, check_finite, check_flag, store
 from bisector.linear.planes import PlaneClassifier, narrowed
@@ -119,14 +118,12 @@ or folder, of shape (n_samples, n_features)
         found = label_regression(
             rows, len(classes), covariance=covariance, ridge=ridge, centred=centred, n_jobs=self.n_jobs
         )
-        with np.errstate(over="ignore"):
-            coef: NDArray[Any] = found.coef.T.astype(rows.dtype)
+        remedy = "give the features in larger units, or X as float64"
+        (coef,) = narrowed(rows.dtype, found.coef.T, remedy=remedy)
         intercept = found.intercept
         if threshold == "midpoint":
             intercept = -midpoints(rows, found.coef, len(classes), n_jobs=self.n_jobs)
         elif threshold == "training-error":
             intercept = -least_error_thresholds(rows, coef.T, len(classes), n_jobs=self.n_jobs)
-        coef, intercept = narrowed(
-            rows.dtype, coef, intercept, remedy="give the features in larger units, or X as float64"
-        )
-        return store(self, stand_in, classes_=classes, coef_=coef, intercept_=intercept, gap_=found.gap)
+        (offset,) = narrowed(rows.dtype, intercept, remedy=remedy)
+        return store(self, stand_in, classes_=classes, coef_=coef, intercept_=offset, gap_=found.gap)

@@ -68,7 +68,7 @@ def test_the_quadratic_kernel_is_a_dot_product_of_quadratic_features():
     y = np.where((X**2).sum(axis=1) > 1.5, 1, -1)
     features = np.column_stack([X[:, 0] ** 2, X[:, 1] ** 2, np.sqrt(2) * X[:, 0] * X[:, 1]])
     np.testing.assert_allclose(Polynomial(2).gram(X), features @ features.T, atol=1e-12)
-    assert not Perceptron(max_iter=50, tol=None).fit(X, y).converged_
+    assert not Perceptron(max_iter=50).fit(X, y).converged_
     assert Perceptron().fit(features, y).converged_
     assert KernelPerceptron(Polynomial(2)).fit(X, y).converged_
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import scipy.sparse
-from sklearn.exceptions import ConvergenceWarning
 
 from bisector import KernelPerceptron, Perceptron
 from bisector.kernels import Gaussian, Intersection, Linear, Polynomial, Spectrum
@@ -133,7 +132,7 @@ def test_several_classes_share_their_support():
 
 def test_budget_bounds_the_rows_that_are_kept():
     X, y = rings(800)
-    model = KernelPerceptron(Gaussian(0.5), budget=20, max_iter=20, tol=None).fit(X, y)
+    model = KernelPerceptron(Gaussian(0.5), budget=20, max_iter=20).fit(X, y)
     assert len(model.support_) <= 20
     assert model.score(X, y) > 0.8
 
@@ -146,13 +145,6 @@ def test_without_separation_it_ends_with_the_best_seen():
     assert model.stopping_reason_ == "no improvement"
     assert model.novikoff_bound_ == np.inf
     assert model.score(X, y) > 0.7
-
-
-def test_a_limit_on_passes_that_ends_the_fit_is_said():
-    X, y = rings(300)
-    y = np.where(np.random.default_rng(9).random(300) < 0.2, -y, y)
-    with pytest.warns(ConvergenceWarning, match="KernelPerceptron stopped after max_iter=2 passes"):
-        KernelPerceptron(Polynomial(2, bias=1.0), max_iter=2).fit(X, y)
 
 
 def test_signed_distance_is_that_of_the_plane_in_feature_space():
@@ -181,13 +173,13 @@ def test_weights_threads_and_sparse_rows():
     weighted = KernelPerceptron(Linear(), **chosen).fit(X, y, sample_weight=weight)
     repeated = KernelPerceptron(Linear(), **chosen).fit(X[again], y[again])
     assert weighted.n_updates_ == repeated.n_updates_
-    one, two = (KernelPerceptron(n_jobs=n_jobs, max_iter=5, tol=None).fit(X, y) for n_jobs in (1, 2))
+    one, two = (KernelPerceptron(n_jobs=n_jobs, max_iter=5).fit(X, y) for n_jobs in (1, 2))
     np.testing.assert_array_equal(one.dual_coef_, two.dual_coef_)
     np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
-    sparse = KernelPerceptron(Linear(), max_iter=5, tol=None).fit(scipy.sparse.csr_array(X), y)
-    dense = KernelPerceptron(Linear(), max_iter=5, tol=None).fit(X, y)
+    sparse = KernelPerceptron(Linear(), max_iter=5).fit(scipy.sparse.csr_array(X), y)
+    dense = KernelPerceptron(Linear(), max_iter=5).fit(X, y)
     np.testing.assert_array_equal(sparse.support_, dense.support_)
-    narrow = KernelPerceptron(Linear(), max_iter=5, tol=None).fit(X.astype(np.float32), y)
+    narrow = KernelPerceptron(Linear(), max_iter=5).fit(X.astype(np.float32), y)
     np.testing.assert_array_equal(narrow.support_, dense.support_)
 
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import scipy.sparse
 from hypothesis import given, settings, strategies as st
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Perceptron as Theirs
 from tests.properties.strategies import TROUBLES, awkward_tables
 
@@ -168,7 +167,7 @@ def test_weights_are_the_sum_over_mistakes_and_their_number_is_bounded(init, eta
 
 def test_basic_start_is_the_bisector_of_the_means():
     X, y = overlapping(100, 3)
-    first = Perceptron(init="basic", history=True, max_iter=1, tol=None).fit(X, y).history_
+    first = Perceptron(init="basic", history=True, max_iter=1).fit(X, y).history_
     positive, negative = X[y == 1].mean(axis=0), X[y == -1].mean(axis=0)
     np.testing.assert_allclose(first.weights[0], positive - negative)
     middle = (positive + negative) / 2
@@ -196,14 +195,6 @@ def test_without_separation_it_ends_with_the_best_weights_seen_and_a_proof():
     last = Perceptron(max_iter=model.n_iter_, tol=None, history=True).fit(X, y).history_
     errors = [(y * (X @ w + b) <= 0).sum() for w, b in zip(last.weights, last.intercepts, strict=True)]
     assert (model.predict(X) != y).sum() <= np.median(errors)
-
-
-def test_a_limit_on_passes_that_ends_the_fit_is_said():
-    X, y = overlapping(100, 3)
-    with pytest.warns(ConvergenceWarning, match="Perceptron stopped after max_iter=2 passes"):
-        model = Perceptron(max_iter=2).fit(X, y)
-    assert model.stopping_reason_ == "max_iter"
-    Perceptron(max_iter=2, tol=None).fit(X, y)  # as many passes as were asked for: nothing to say
 
 
 @pytest.mark.parametrize("scheme", ["one-vs-rest", "one-vs-one", "nested"])
@@ -259,7 +250,7 @@ def test_class_weights_multiply():
 def test_threads_change_nothing(rows):
     X, y = overlapping(rows, 10)
     y = np.where(X[:, 0] > 1, 7, y)
-    one, two = (Perceptron(n_jobs=n_jobs, max_iter=4, tol=None).fit(X, y) for n_jobs in (1, 2))
+    one, two = (Perceptron(n_jobs=n_jobs, max_iter=4).fit(X, y) for n_jobs in (1, 2))
     np.testing.assert_array_equal(one.coef_, two.coef_)
     np.testing.assert_array_equal(one.mistakes_, two.mistakes_)
 
@@ -342,9 +333,9 @@ def test_nested_sequence_in_a_given_order():
 def test_each_problem_is_a_perceptron_of_its_own():
     X, y = overlapping(150, 3)
     y = np.where(X[:, 1] > 1, 2, y)
-    model = Perceptron(max_iter=5, tol=None).fit(X, y)
+    model = Perceptron(max_iter=5).fit(X, y)
     for code, label in enumerate(model.classes_):
-        alone = Perceptron(max_iter=5, tol=None).fit(X, y == label)
+        alone = Perceptron(max_iter=5).fit(X, y == label)
         np.testing.assert_array_equal(model.coef_[code], alone.coef_[0])
 
 
@@ -415,4 +406,4 @@ def test_awkward_tables_are_walked_over_as_the_plain_rule_does(table, seed):
     np.testing.assert_array_equal(model.history_.rows, mistakes)
     sparse = Perceptron(shuffle=False, max_iter=6, tol=None).fit(scipy.sparse.csr_array(table), y)
     np.testing.assert_array_equal(sparse.mistakes_, model.mistakes_)
-    Perceptron(max_iter=50, tol=None).fit(table, y).predict(table)
+    Perceptron(max_iter=50).fit(table, y).predict(table)

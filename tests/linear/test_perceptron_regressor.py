@@ -27,9 +27,7 @@ def plain_rule(X, y, rate, scaled, passes, squared=False):
 
 def test_steps_by_hand():
     # (1)→2: r = 2, x·x = 2, w = (1, 1). (0)→3: r = 2, x·x = 1, w = (1, 3).
-    model = PerceptronRegressor(shuffle=False, max_epochs=1, schedule="constant").fit(
-        [[1.0], [0.0]], [2.0, 3.0]
-    )
+    model = PerceptronRegressor(shuffle=False, max_epochs=1).fit([[1.0], [0.0]], [2.0, 3.0])
     np.testing.assert_array_equal([model.coef_[0], model.intercept_], [1.0, 3.0])
     np.testing.assert_array_equal(model.errors_, [8.0])
 
@@ -135,7 +133,6 @@ def test_values_that_cannot_be_walked_over_are_named():
         PerceptronRegressor().fit(X, y)
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # fifty passes may be too few
 @settings(deadline=None, max_examples=40)
 @given(awkward_tables(troubles=TROUBLES))
 def test_awkward_tables_never_diverge_by_default(table):

@@ -83,7 +83,8 @@ class DecidesByPlanes(ClassifierMixin, HasPlanes):
             A row on the boundary (score 0) belongs to ``classes_[0]``; of classes with the largest score, the
             first.
         """
-        labels: NDArray[Any] = self.classes_[self._codes(self.decision_function(X))]
+        codes = self._codes(self.decision_function(X))
+        labels: NDArray[Any] = self.classes_[codes]
         return labels
 
     def _codes(self, scores: Floats) -> NDArray[np.int64]:

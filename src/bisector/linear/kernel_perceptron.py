@@ -23,7 +23,7 @@ from bisector.engine.values import HoldsValues
 from bisector.kernels import Kernel, Precomputed, resolve
 from bisector.kernels.gram_matrices import checked_square
 from bisector.linear.feature_rows import FeatureRows, check_items, count, picked
-from bisector.linear.perceptron_input import check_order, seed_of, warn_of_the_end
+from bisector.linear.perceptron_input import check_order, seed_of
 from bisector.solvers.kernel_perceptron import ComputedTiles, GivenTiles, Tiles, kernel_perceptron
 from bisector.solvers.perceptron_pass import Settings
 from bisector.solvers.two_class_problems import TwoClassProblems, ordered_problems
@@ -209,8 +209,6 @@ strings, sets; or kernel values of shape (n_samples, n_samples)
             budget=self.budget,
             n_jobs=self.n_jobs,
         )
-        if self.tol is not None and "max_iter" in found.reasons:
-            warn_of_the_end("KernelPerceptron", "max_iter", self.max_iter)
         steps = np.zeros((len(problems), len(codes)))
         sides = np.zeros_like(steps)
         steps[:, order], sides[:, order] = found.mistakes, labels

@@ -30,7 +30,6 @@ from bisector.linear.perceptron_input import (
     located,
     seed_of,
     set_aside,
-    warn_of_the_end,
 )
 from bisector.linear.planes import narrowed
 from bisector.linear.problem_planes import ProblemPlanes
@@ -295,8 +294,6 @@ or folder, of shape (n_samples, n_features)
 
         with located(rows):
             found = parallel(learn, range(len(problems)), n_jobs=self.n_jobs)
-        if self.tol is not None and any(walk.reason == "max_iter" for walk in found):
-            warn_of_the_end("Perceptron", "max_iter", self.max_iter)
         return self._stored(stand_in, rows, codes, classes, problems, found, X_held)
 
     def partial_fit(

@@ -3,11 +3,9 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
-from warnings import warn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from bisector.engine.sources import Source
 from bisector.engine.validation import find_not_finite
@@ -112,13 +110,3 @@ def located(rows: Source) -> Iterator[None]:
         raise ValueError(
             "X has values so large that their squares overflow: give the features in larger units."
         ) from None
-
-
-def warn_of_the_end(name: str, limit: str, passes: int) -> None:
-    """Say that a limit on passes ended a fit that would have gone on."""
-    warn(
-        f"{name} stopped after {limit}={passes} passes, before it converged or was known not to: raise {limit}, or "
-        "tol to be content with less.",
-        ConvergenceWarning,
-        stacklevel=3,
-    )

@@ -16,7 +16,7 @@ from bisector.engine.validation import (
     check_training,
     store,
 )
-from bisector.linear.perceptron_input import check_order, located, seed_of, warn_of_the_end
+from bisector.linear.perceptron_input import check_order, located, seed_of
 from bisector.solvers.delta_rule import DeltaRuleWalk, DivergedError, delta_rule
 from bisector.solvers.held_rows import held
 from bisector.solvers.perceptron_pass import Visits
@@ -168,8 +168,6 @@ or folder, of shape (n_samples, n_features)
         with located(rows):
             walked_rows = walked(held(rows, "Fitting PerceptronRegressor"), self.fit_intercept)
             found = self._walk(walked_rows, targets, Visits(order, seed), start, weight, options)
-        if found.reason == "max_epochs" and options["halving"]:
-            warn_of_the_end("PerceptronRegressor", "max_epochs", self.max_epochs)
         (weights,) = narrowed(rows.dtype, found.solution, remedy="give X as float64")
         return store(
             self,

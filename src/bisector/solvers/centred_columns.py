@@ -165,11 +165,16 @@ class DenseColumns(CentredColumns):
         return self._over(multiply, _READ_TILE if wide else _COPIED_TILE)
 
     def _squares(self) -> Floats:
+        rescaled = bool((self.unit != 1).any())
+
         def square(tile: tuple[slice, slice]) -> Floats:
-            part = self.X[tile] - self.mean[tile[1]]
-            part *= self.unit[tile[1]]
+            part = self.X[tile].astype(np.float64, copy=False)
+            if self.intercept:
+                part = part - self.mean[tile[1]]
+            if rescaled:
+                part = part * self.unit[tile[1]]
             if self.roots is not None:
-                part *= self.roots[tile[0], None]
+                part = part * self.roots[tile[0], None]
             return np.einsum("ij,ij->j", part, part)
 
         return self._over(square, _COPIED_TILE)

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from bisector.engine.loops import given
 from bisector.engine.memory import require
+from bisector.engine.threads import parallel
 
 from .centred_columns import CentredColumns
 from .coordinate_descent_loops import copy_face, sweep_products, take_steps
@@ -37,6 +38,8 @@ Integers = NDArray[np.int64]
 _ROUNDING = 1e-15
 # So many multiplications are worth a series of steps.
 _STEPS_WORTH = 2 * 10**8
+# Columns whose products are made together by one thread, and room for so many from the beginning.
+_TILE, _FIRST_ROOM = 128, 256
 
 
 class Descended(NamedTuple):
@@ -191,16 +194,26 @@ class GrownProducts(ProductSet):
         """Let columns enter, with coefficients of zero."""
         old, new = len(self.v), len(self.v) + len(features)
         if new > len(self.G):
-            self._widen(max(2 * len(self.G), new, 64))
+            self._widen(max(2 * len(self.G), new, _FIRST_ROOM))
         self._columns[old:new] = self.source.written_out(features)
         entered = self._columns[old:new]
-        self.G[:new, old:new] = self._columns[:new] @ entered.T
+        self._multiply(old, new)
         self.G[old:new, :old] = self.G[:old, old:new].T
         self.features = np.concatenate([self.features, features])
         self.q = np.concatenate([self.q, entered @ self.y])
         support = np.flatnonzero(self.v)
         self.g = np.concatenate([self.g, self.q[old:] - self.v[support] @ self.G[support, old:new]])
         self.v = np.concatenate([self.v, np.zeros(len(features))])
+
+    def _multiply(self, old: int, new: int) -> None:
+        """Fill in the products of all columns with those that entered, a tile at a time."""
+        entered = self._columns[old:new].T
+
+        def multiply(first: int) -> None:
+            tile = slice(first, min(first + _TILE, new))
+            np.matmul(self._columns[tile], entered, out=self.G[tile, old:new])
+
+        parallel(multiply, range(0, new, _TILE), n_jobs=self.source.n_jobs)
 
     def _widen(self, room: int) -> None:
         k = len(self.v)

@@ -208,9 +208,10 @@ def _sparse_from_mean(X: Any, weight: Floats) -> tuple[Any, Floats, Floats]:
     """
     share = weight / weight.sum()
     mean = np.asarray(X.T @ share).ravel()
-    with np.errstate(over="ignore"):
-        spread = np.sqrt(np.maximum(np.asarray(X.multiply(X).T @ share).ravel() - mean**2, 0.0))
-    far = np.abs(mean) > FAR * spread
+    unit = _power_of_two(abs(X).max(axis=0).toarray().ravel())  # else squares of large values would overflow
+    scaled = X.multiply(unit).tocsr()
+    spread = np.sqrt(np.maximum(scaled.multiply(scaled).T @ share - (mean * unit) ** 2, 0.0))
+    far = np.abs(mean * unit) > FAR * spread
     if not far.any():
         return X, mean, mean
     shift = np.where(far, mean, 0.0)

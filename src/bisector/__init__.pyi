@@ -86,8 +86,17 @@ from .linear import (
 from .measures.calibration import reliability_curve as reliability_curve
 from .measures.confusion import confusion_matrix as confusion_matrix
 from .measures.error_bounds import asymptotic_error as asymptotic_error
+from .measures.gap import gap_statistic as gap_statistic
+from .measures.number_of_clusters import choose_k as choose_k
 from .measures.profile import distance_profile as distance_profile
 from .measures.roc import auc as auc, roc_convex_hull as roc_convex_hull, roc_curve as roc_curve
+from .measures.silhouettes import (
+    silhouette as silhouette,
+    silhouette_samples as silhouette_samples,
+    silhouette_score as silhouette_score,
+)
+from .measures.stationary import stationary_points as stationary_points
+from .measures.structure import structure_test as structure_test
 from .neighbors import (
     CondensedNearestNeighbor as CondensedNearestNeighbor,
     EditedNearestNeighbor as EditedNearestNeighbor,

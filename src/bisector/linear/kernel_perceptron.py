@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bisector.engine.frames import is_frame, split_column
+from bisector.engine.seeds import seed_of
 from bisector.engine.targets import check_labels, row_weights
 from bisector.engine.validation import (
     blank,
@@ -23,7 +24,7 @@ from bisector.engine.values import HoldsValues
 from bisector.kernels import Kernel, Precomputed, resolve
 from bisector.kernels.gram_matrices import checked_square
 from bisector.linear.feature_rows import FeatureRows, check_items, count, picked
-from bisector.linear.perceptron_input import check_order, seed_of
+from bisector.linear.perceptron_input import check_order
 from bisector.solvers.kernel_perceptron import ComputedTiles, GivenTiles, Tiles, kernel_perceptron
 from bisector.solvers.perceptron_pass import Settings
 from bisector.solvers.two_class_problems import TwoClassProblems, ordered_problems

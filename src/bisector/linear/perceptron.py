@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from bisector.engine.seeds import seed_of
 from bisector.engine.sources import Source
 from bisector.engine.targets import check_labels, row_weights
 from bisector.engine.threads import parallel
@@ -28,7 +29,6 @@ from bisector.linear.perceptron_input import (
     check_order,
     check_starts,
     located,
-    seed_of,
     set_aside,
 )
 from bisector.linear.planes import narrowed

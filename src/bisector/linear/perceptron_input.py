@@ -17,21 +17,6 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-def seed_of(random_state: Any) -> int:
-    """Return the seed that a parameter `random_state` means: itself, or one drawn from a generator."""
-    from sklearn.utils import check_random_state
-
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**31))
-    if (
-        isinstance(random_state, int | np.integer)
-        and not isinstance(random_state, bool)
-        and random_state >= 0
-    ):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(2**31 - 1))
-
-
 def check_order(order: ArrayLike | None, n_rows: int) -> Integers:
     """Return the order in which rows are visited, as they are numbered by default."""
     if order is None:

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
 from bisector.engine.planes import HasPlanes, narrowed
+from bisector.engine.seeds import seed_of
 from bisector.engine.validation import (
     check_choice,
     check_count,
@@ -16,7 +17,7 @@ from bisector.engine.validation import (
     check_training,
     store,
 )
-from bisector.linear.perceptron_input import check_order, located, seed_of
+from bisector.linear.perceptron_input import check_order, located
 from bisector.solvers.delta_rule import DeltaRuleWalk, DivergedError, delta_rule
 from bisector.solvers.held_rows import held
 from bisector.solvers.perceptron_pass import Visits

@@ -1,0 +1,31 @@
+"""What a parameter `random_state` means."""
+
+from typing import Any
+
+import numpy as np
+
+
+def seed_of(random_state: Any) -> int:
+    """Return the seed that a parameter `random_state` means: itself, or one drawn from a generator.
+
+    Parameters
+    ----------
+    random_state : int, RandomState, numpy.random.Generator or None
+
+    Examples
+    --------
+    >>> from bisector.engine.seeds import seed_of
+    >>> seed_of(7)
+    7
+    """
+    from sklearn.utils import check_random_state
+
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    if (
+        isinstance(random_state, int | np.integer)
+        and not isinstance(random_state, bool)
+        and random_state >= 0
+    ):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))

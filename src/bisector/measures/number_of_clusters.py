@@ -15,6 +15,9 @@ from bisector.measures.uniform_references import check_values, scatter_within
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+# A gap that is larger by so many standard errors is no matter of chance.
+_MANY_ERRORS = 4.0
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NumberOfClusters:
@@ -32,7 +35,9 @@ class NumberOfClusters:
     k_by_silhouette : int or None
         Where the average silhouette is largest.
     k_by_gap : int
-        By the one-standard-error rule.
+        By the one-standard-error rule; where that stops at one cluster although a later gap is larger by four
+        standard errors, as between clusters of clusters, the smallest k whose gap is within one standard error of
+        the largest.
     k_by_elbow : int or None
         Where the scatter lies farthest below the straight line from the first to the last k; None if fewer than
         three were tried.
@@ -158,11 +163,21 @@ def choose_k(
     )
     by_silhouette = None if np.isnan(scores).all() else int(gap.k[np.nanargmax(scores)])
     by_elbow = _elbow(gap.k, scatters)
-    chosen, advice = _advice(by_silhouette, gap.k_by_one_se, by_elbow)
+    by_gap = _by_gap(gap)
+    chosen, advice = _advice(by_silhouette, by_gap, by_elbow)
     labels = gap.labels[int(np.searchsorted(gap.k, chosen))]
     return NumberOfClusters(
-        gap.k, scores, scatters, gap, by_silhouette, gap.k_by_one_se, by_elbow, chosen, advice, labels
+        gap.k, scores, scatters, gap, by_silhouette, by_gap, by_elbow, chosen, advice, labels
     )
+
+
+def _by_gap(gap: GapStatistic) -> int:
+    """Return what the gap recommends, not misled by a dip between one cluster and the right number."""
+    best = int(np.argmax(gap.gap))
+    doubt = _MANY_ERRORS * np.hypot(gap.standard_error[0], gap.standard_error[best])
+    if gap.k_by_one_se > 1 or gap.gap[best] - gap.gap[0] <= doubt:
+        return gap.k_by_one_se
+    return int(gap.k[np.argmax(gap.gap >= gap.gap[best] - gap.standard_error[best])])
 
 
 def _elbow(ks: Integers, scatters: Floats) -> int | None:

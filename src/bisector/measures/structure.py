@@ -61,7 +61,7 @@ class StructureTest:
     k : ndarray of shape (n_k,)
         The numbers of clusters tried, from 2.
     k_ : int
-        The number of clusters at which the rows stand out most; 1 if they have no structure.
+        The number of clusters at which the gap is largest; 1 if there is no structure.
     statistics : tuple of str
         "silhouette", "gap".
     references : tuple of str
@@ -99,7 +99,7 @@ class StructureTest:
 
     def curves(self) -> Table:
         """Return both figures for each k, of the rows and of the references in the box along the axes."""
-        heads = [f"{name}{kind}" for name in self.statistics for kind in ("", " of references")]
+        heads = ["silhouette", "of references", "log fall of scatter", "of references"]
         columns = [values for pair in zip(self.observed, self.expected[0], strict=True) for values in pair]
         return Table(["k", *heads], list(zip(self.k.tolist(), *(c.tolist() for c in columns), strict=True)))
 
@@ -205,10 +205,9 @@ def structure_test(
     observed, others = figures[0], figures[1:].reshape(len(boxes), n_refs, *figures.shape[1:])
     p_values = np.array([_p_values(observed, references) for references in others])
     p = min(1.0, len(STATISTICS) * float(p_values.max(axis=0).min()))
-    standing_out = _standardised(observed, others[0])[0].max(axis=0)
-    return _result(
-        ks, observed, others.mean(axis=1), p_values, p, level, n_refs, int(ks[np.argmax(standing_out)])
-    )
+    expected = others.mean(axis=1)
+    clearest = int(ks[np.argmax(observed[1] - expected[0, 1])])
+    return _result(ks, observed, expected, p_values, p, level, n_refs, clearest)
 
 
 def _figures(clusterer: Any, rows: Floats, ks: Integers, seed: int) -> Floats:

@@ -31,7 +31,7 @@ plain-loops: $(VENV)/ready-test
 
 PLAIN := tests/engine/test_loops.py tests/engine/test_column_products.py tests/engine/test_values.py \
   tests/solvers/test_double_double.py tests/distances/test_vectors.py tests/distances/test_reductions.py \
-  tests/distances/test_matrix_products.py tests/distances/test_exemplar_loops.py \
+  tests/distances/test_matrix_products.py tests/distances/test_exemplar_loops.py tests/distances/test_groups.py \
   tests/engine/test_exponential.py tests/kernels/test_algebra.py tests/solvers/test_isotonic.py \
   tests/solvers/test_logistic.py tests/solvers/test_coordinate_descent.py tests/solvers/test_kernel_lines.py \
   tests/solvers/test_dual_coordinate.py tests/facts/test_svm_facts.py tests/facts/test_svm_path_facts.py \

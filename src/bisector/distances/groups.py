@@ -28,7 +28,7 @@ Visit = Callable[[Integers, Floats], None]
 # Beyond this size the sums of all rows are not held, and pairs are made twice instead.
 _TABLE_BYTES = 2**28
 # Rows of a strip: enough work for one meeting, few enough for many threads to have one.
-_STRIP, _MOST_STRIPS, _TILE = 1024, 64, (128, 512)
+_STRIP, _MOST_STRIPS, _TILE = 1024, 64, (256, 512)
 # Rows whose sums are made or handed on at once.
 _BLOCK = 2048
 

@@ -33,7 +33,7 @@ def silhouettes(package: str, metric: str) -> Contestant:
 def our_gap(data: Clustered) -> Any:
     import bisector
 
-    kmeans = dict(bisector.all_estimators())["KMeans"](n_init=3)
+    kmeans = dict(bisector.all_estimators())["KMeans"]()
 
     def curve() -> Any:
         found = bisector.gap_statistic(data.X, kmeans, range(1, 11), n_refs=20)
@@ -46,7 +46,7 @@ def their_gap(data: Clustered) -> Any:
     from sklearn.cluster import KMeans
 
     def logs(X: np.ndarray, seed: int) -> list[float]:
-        fits = (KMeans(k, n_init=3, random_state=seed).fit(X) for k in range(1, 11))
+        fits = (KMeans(k, random_state=seed).fit(X) for k in range(1, 11))
         return [float(np.log(model.inertia_)) for model in fits]
 
     def curve() -> Any:

@@ -47,11 +47,14 @@ class Pairs(ABC):
         In which the distances are returned: float32 if both sets of rows are, else float64.
     tile_shape : (int, int)
         How many outer and inner rows make a tile that is computed well.
+    matrix : ndarray or None
+        All distances, where they are there already; not to be changed.
     """
 
     shape: tuple[int, int]
     dtype: np.dtype[Any] = np.dtype(np.float64)
     tile_shape: tuple[int, int] = (256, 512)
+    matrix: NDArray[Any] | None = None
 
     @abstractmethod
     def fill(self, outer: range, inner: range, out: NDArray[Any], row: int = 0, column: int = 0) -> None:

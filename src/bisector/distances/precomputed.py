@@ -69,9 +69,8 @@ class Precomputed(Distance):
             raise ValueError(
                 f"{name} must be a matrix of distances, but is of {matrix.dtype} and shape {matrix.shape}."
             )
-        bad = ~(matrix >= 0)
-        if bad.any():
-            row, column = map(int, np.argwhere(bad)[0])
+        if matrix.size and not matrix.min() >= 0:  # false too if there is a NaN
+            row, column = map(int, np.argwhere(~(matrix >= 0))[0])
             raise ValueError(
                 f"{name} holds {matrix[row, column]} in row {row}, column {column}: distances must not be negative."
                 if matrix[row, column] < 0
@@ -111,6 +110,8 @@ class PrecomputedPairs(Pairs):
         if targets.numbers is None:
             raise ValueError("Distances to queries are not known: only those from queries to references are.")
         self._distances, self._columns, self._flipped = sources.distances, targets.numbers, flipped
+        if np.array_equal(targets.numbers, np.arange(sources.distances.shape[1])):
+            self.matrix = sources.distances.T if flipped else sources.distances
 
     def fill(self, outer: range, inner: range, out: NDArray[Any], row: int = 0, column: int = 0) -> None:
         sources, targets = (inner, outer) if self._flipped else (outer, inner)

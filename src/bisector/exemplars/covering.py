@@ -98,8 +98,12 @@ def farthest_first(
     if isinstance(m, bool) or not isinstance(m, int | np.integer) or m < 1:
         raise ValueError(f"m must be a whole number of rows, at least 1, not {m!r}.")
     distance, rows = prepared(X, metric)
-    n = len(rows)
-    chosen = _first_row(start, n, distance, rows, n_jobs)
+    return cover(distance, rows, int(m), _first_row(start, len(rows), distance, rows, n_jobs), n_jobs=n_jobs)
+
+
+def cover(distance: Distance, rows: Rows, m: int, first: int, *, n_jobs: int | None = None) -> FarthestFirst:
+    """Choose among prepared rows as `farthest_first` does, beginning with row number `first`."""
+    n, chosen = len(rows), first
     pairs = distance.between(rows, rows, flipped=True)
     parts = cut(n, 8 * pairs.tile_shape[1])
     reduced, nearest = np.empty((1, n)), np.full(n, np.inf)
@@ -128,7 +132,7 @@ def farthest_first(
         pairs.finish(nearest),
         labels,
         0.0 if distance.law == "none" else 0.5 * float(finished[-1]),
-        int(m),
+        m,
     )
 
 

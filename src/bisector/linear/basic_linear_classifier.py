@@ -13,7 +13,6 @@ from bisector.engine.targets import check_labels
 from bisector.engine.validation import blank, check_classes, check_rows, check_training, check_weights, store
 from bisector.engine.values import HoldsValues
 from bisector.kernels import Precomputed, resolve
-from bisector.linear.feature_rows import FeatureRows, check_items, count, picked
 from bisector.linear.planes import PlaneClassifier
 from bisector.solvers.bisecting_planes import (
     bisecting_planes,
@@ -21,6 +20,7 @@ from bisector.solvers.bisecting_planes import (
     class_shares,
 )
 from bisector.solvers.class_sums import ClassSums, class_sums, more_class_sums
+from bisector.solvers.feature_rows import FeatureRows, check_items, count, picked
 
 Floats = NDArray[np.floating[Any]]
 

@@ -18,13 +18,14 @@ from bisector.engine.validation import (
     check_finite,
     check_flag,
     check_weights,
+    seed_of,
     store,
 )
 from bisector.engine.values import HoldsValues
 from bisector.kernels import Kernel, Precomputed, resolve
 from bisector.kernels.gram_matrices import checked_square
-from bisector.linear.feature_rows import FeatureRows, check_items, count, picked
 from bisector.linear.perceptron_input import check_order
+from bisector.solvers.feature_rows import FeatureRows, check_items, count, picked
 from bisector.solvers.kernel_perceptron import ComputedTiles, GivenTiles, Tiles, kernel_perceptron
 from bisector.solvers.perceptron_pass import Settings
 from bisector.solvers.two_class_problems import TwoClassProblems, ordered_problems

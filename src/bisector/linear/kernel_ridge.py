@@ -18,7 +18,7 @@ from bisector.engine.validation import blank, check_number, check_weights, store
 from bisector.kernels import Custom, Kernel, Precomputed, resolve
 from bisector.kernels.gram_matrices import checked_square
 from bisector.kernels.tiles import all_products
-from bisector.linear.feature_rows import FeatureRows, check_items, count, picked
+from bisector.solvers.feature_rows import FeatureRows, check_items, count, picked
 from bisector.solvers.kernel_ridge import KernelRidgeSolution, kernel_ridge, kernel_spectrum
 
 Floats = NDArray[np.floating[Any]]

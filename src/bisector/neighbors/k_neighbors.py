@@ -86,7 +86,7 @@ class _KNeighbors(FindsNearest):
 
     def _added(self, X: Any, sample_weight: ArrayLike | None) -> tuple[int, Any]:
         """Add rows to the index; return how many there are, and the weights of all rows."""
-        from bisector.neighbors.kept_rows import check_items
+        from bisector.distances.estimator_input import check_items
 
         items = check_items(self, X, self._index.distance, reset=False)
         n_new = len(self._index.add(items))

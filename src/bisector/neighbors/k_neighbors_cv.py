@@ -11,6 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from bisector.distances.distance import Distance
+from bisector.distances.estimator_input import check_items, tell_input_tags
 from bisector.distances.names import resolve
 from bisector.engine.items import picked
 from bisector.engine.targets import check_labels, check_numbers
@@ -18,7 +19,7 @@ from bisector.engine.validation import blank, check_count, store
 from bisector.engine.values import HoldsValues
 from bisector.measures.error_bounds import ErrorBounds
 from bisector.neighbors.k_neighbors import KNeighborsClassifier, KNeighborsRegressor
-from bisector.neighbors.kept_rows import Floats, Found, Integers, check_items, tell_input_tags
+from bisector.neighbors.kept_rows import Floats, Found, Integers
 from bisector.neighbors.votes import Weights, check_vote_weights, class_shares, mean, votes
 from bisector.search.choose import build_index
 from bisector.solvers.neighbor_votes import errors_of_every_k, losses_of_every_k

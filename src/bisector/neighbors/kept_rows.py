@@ -7,13 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from bisector.distances.distance import Distance, Rows
+from bisector.distances.estimator_input import check_items, tell_input_tags
 from bisector.distances.minkowski import Minkowski
 from bisector.distances.names import resolve
-from bisector.distances.precomputed import Precomputed
-from bisector.engine.sources import refuse_collections
 from bisector.engine.validation import blank, check_choice, check_count, check_number
 from bisector.engine.values import HoldsValues
 from bisector.search.choose import build_index
@@ -244,37 +243,6 @@ class FindsWithin(KeepsRows):
 
     def _radius(self) -> float:
         return check_number("radius", self.radius, at_least=0)
-
-
-def check_items(estimator: Any, X: Any, distance: Distance, *, reset: bool) -> Any:
-    """Check what an estimator is given, as far as its distance does not; note the number and names of features.
-
-    Rows of numbers pass scikit-learn's checks, with its messages. Strings, sets and other items have no features,
-    and are left to the distance.
-    """
-    refuse_collections(X)
-    if distance.numeric:
-        finite: Any = "allow-nan" if getattr(distance, "may_miss", False) else True
-        kinds = [np.float64, np.float32]
-        return validate_data(
-            estimator, X, reset=reset, accept_sparse="csr", dtype=kinds, ensure_all_finite=finite
-        )
-    if hasattr(X, "columns") or getattr(X, "ndim", 1) == 2:
-        validate_data(estimator, X, reset=reset, skip_check_array=True)
-    return X
-
-
-def tell_input_tags(tags: Tags, metric: Any) -> Tags:
-    """Say in scikit-learn's tags what a metric takes."""
-    tags.input_tags.sparse = True
-    try:
-        distance = resolve(metric)
-    except (TypeError, ValueError):
-        return tags  # fit will say what is wrong with it
-    tags.input_tags.pairwise = isinstance(distance, Precomputed)
-    tags.input_tags.allow_nan = bool(getattr(distance, "may_miss", False))
-    tags.input_tags.string = not distance.numeric
-    return tags
 
 
 def _as_arrays(starts: Integers, values: NDArray[Any]) -> NDArray[np.object_]:

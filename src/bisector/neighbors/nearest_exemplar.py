@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bisector import exemplars
 from bisector.distances.distance import Distance
+from bisector.distances.estimator_input import check_items, tell_input_tags
 from bisector.distances.names import resolve
 from bisector.distances.reductions import nearest_one
 from bisector.engine.items import picked
@@ -18,7 +19,7 @@ from bisector.engine.targets import check_labels
 from bisector.engine.validation import blank, check_choice, check_count, check_weights, store
 from bisector.engine.values import HoldsValues
 from bisector.neighbors.k_neighbors import KNeighborsClassifier
-from bisector.neighbors.kept_rows import Floats, Integers, check_items, tell_input_tags
+from bisector.neighbors.kept_rows import Floats, Integers
 
 Exemplar = Literal["mean", "coordinate-median", "geometric-median", "medoid"]
 

@@ -12,6 +12,7 @@ from sklearn.utils import Tags
 
 from bisector.distances.coordinate_distance import CoordinateDistance
 from bisector.distances.distance import Distance
+from bisector.distances.estimator_input import check_items, tell_input_tags
 from bisector.distances.names import resolve
 from bisector.distances.numeric_rows import NumericRows
 from bisector.distances.terms import WeightedTerms
@@ -20,7 +21,7 @@ from bisector.engine.show import Caution, Heading, Sheet, Table
 from bisector.engine.targets import check_labels
 from bisector.engine.validation import blank, check_count, store
 from bisector.engine.values import HoldsValues
-from bisector.neighbors.kept_rows import Floats, Integers, check_items, tell_input_tags
+from bisector.neighbors.kept_rows import Floats, Integers
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,0 +1,145 @@
+"""What clusterings around exemplars share: their input, and the nearest exemplar of a row."""
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from bisector.distances.distance import Distance, Rows
+from bisector.distances.estimator_input import check_items, tell_input_tags
+from bisector.distances.names import resolve
+from bisector.distances.reductions import all_distances, nearest_one
+from bisector.engine.items import picked
+from bisector.engine.validation import blank, check_count, check_weights
+from bisector.engine.values import HoldsValues
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class CheckedInput:
+    """Rows that were checked, and those of them that count.
+
+    Attributes
+    ----------
+    distance : Distance
+        With what it learned from the rows.
+    items : the rows as they came
+    all_rows : Rows
+        Prepared by the distance.
+    all_weights : ndarray of shape (n_rows,)
+    counted : ndarray of int
+        The numbers of the rows that have a weight.
+    """
+
+    distance: Distance
+    items: Any
+    all_rows: Rows
+    all_weights: Floats
+    counted: Integers
+
+    @property
+    def n_counted(self) -> int:
+        return len(self.counted)
+
+    @property
+    def rows(self) -> Rows:
+        """The rows that count."""
+        return self.all_rows if len(self.counted) == len(self.all_rows) else self.all_rows.take(self.counted)
+
+    @property
+    def weights(self) -> Floats:
+        """The weights of these."""
+        return self.all_weights[self.counted]
+
+
+def checked_input(estimator: Any, X: Any, sample_weight: ArrayLike | None) -> tuple[Any, CheckedInput]:
+    """Check training rows and weights; return a stand-in that knows the features, and the rows."""
+    stand_in = blank(estimator)
+    distance = resolve(estimator.metric)
+    items = check_items(stand_in, X, distance, reset=True)
+    n = items.shape[0] if hasattr(items, "shape") else len(items)
+    weights = check_weights(sample_weight, n)
+    counted = np.arange(n) if weights is None else np.flatnonzero(weights)
+    distance = distance.learned(items if len(counted) == n else picked(items, counted))
+    rows = distance.prepare(items)
+    if not len(rows):
+        raise ValueError("X has no rows: there is nothing to cluster.")
+    return stand_in, CheckedInput(distance, items, rows, np.ones(n) if weights is None else weights, counted)
+
+
+class ExemplarClusters(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, HoldsValues, BaseEstimator
+):
+    """Base of clusterings in which each row belongs to the nearest of a few exemplars."""
+
+    metric: Any
+    n_jobs: int | None
+    _references: Rows
+
+    def predict(self, X: Any) -> Integers:
+        """Return the cluster of the nearest exemplar, for every row.
+
+        Parameters
+        ----------
+        X : rows, as for `fit`; if distances are precomputed, those of shape (n_rows, n_training_rows)
+
+        Returns
+        -------
+        array of int of shape (n_rows,)
+        """
+        return self._nearest(self.metric_, self._queries(X), self._references)[0]
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Return the distances of every row to the exemplars: an array of shape (n_rows, n_clusters)."""
+        return all_distances(self.metric_, self._queries(X), self._references, n_jobs=self.n_jobs)
+
+    def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
+        """Return minus the sum of the distances of all rows to the nearest exemplar."""
+        queries = self._queries(X)
+        _, distances = self._nearest(self.metric_, queries, self._references)
+        weights = check_weights(sample_weight, len(queries))
+        return -math.fsum(distances if weights is None else weights * distances)
+
+    def _queries(self, X: Any) -> Rows:
+        check_is_fitted(self)
+        return self.metric_.prepare(check_items(self, X, self.metric_, reset=False), like=self._references)
+
+    def _nearest(self, distance: Distance, queries: Rows, references: Rows) -> tuple[Integers, Floats]:
+        distances, labels = nearest_one(distance, queries, references, n_jobs=self.n_jobs)
+        return labels, distances
+
+    def _checked_number(self, n_clusters: Any, n_rows: int) -> int:
+        """Check the number of clusters against that of the rows."""
+        number = check_count("n_clusters", n_clusters)
+        if number > n_rows:
+            raise ValueError(
+                f"n_clusters={number} exemplars cannot be found among n_samples={n_rows} rows that have a weight: "
+                "ask for fewer."
+            )
+        return number
+
+    def _warn_of_empty(self, labels: Integers, n_clusters: int) -> None:
+        n_found = len(np.unique(labels))
+        if n_found < n_clusters:
+            warnings.warn(
+                f"Only {n_found} of {n_clusters} clusters have rows, since too few rows are different: ask for "
+                "fewer clusters.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self._references)
+
+    def __sklearn_tags__(self) -> Tags:
+        return tell_input_tags(super().__sklearn_tags__(), self.metric)

@@ -12,7 +12,7 @@ import joblib
 import numpy as np
 import pytest
 import sklearn
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import clone, is_classifier, is_clusterer, is_regressor
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -268,9 +268,10 @@ def test_a_model_file_does_not_grow_with_the_training_data(any_kind, data):
     pickle.dump(any_kind().fit(X, y), few)
     model = any_kind().fit(np.tile(X, (50, 1)), np.tile(y, 50))
     pickle.dump(model, many)
-    # What remembers its rows has to: as they came, arranged for searching or for a kernel, and their targets.
+    # What remembers its rows has to: as they came, arranged for searching or for a kernel, their targets, labels.
     kept = getattr(model, "best_estimator_", model)
-    remembers = any(hasattr(kept, name) for name in ("index_", "X_fit_", "support_vectors_", "fit_resample"))
+    memories = ("index_", "X_fit_", "support_vectors_", "fit_resample", "labels_")
+    remembers = any(hasattr(kept, name) for name in memories)
     assert many.tell() < few.tell() + (1000 if not remembers else 4 * 50 * X.nbytes)
 
 
@@ -304,7 +305,10 @@ def test_float32_stays_float32(kind):
         assert (narrow.coef_.dtype, wide.coef_.dtype) == (np.float32, np.float64)
         # The same problem solved in float64 and then rounded: sums in float32 would lose two more digits.
         np.testing.assert_allclose(narrow.coef_, wide.coef_, rtol=2e-7)
-    assert narrow.predict(X).dtype == (np.float32 if is_regressor(narrow) else y.dtype)
+    if is_clusterer(narrow):
+        assert narrow.predict(X).dtype == narrow.labels_.dtype == np.int64
+    else:
+        assert narrow.predict(X).dtype == (np.float32 if is_regressor(narrow) else y.dtype)
 
 
 # Metadata routing

@@ -1,5 +1,7 @@
 """Clustering: rows that belong together, found by distances (Flach, 8.4 to 8.6)."""
 
+from bisector.clustering.k_exemplars import KExemplars
 from bisector.clustering.k_medoids import KMedoids
+from bisector.clustering.kernel_k_means import KernelKMeans
 
-__all__ = ["KMedoids"]
+__all__ = ["KExemplars", "KMedoids", "KernelKMeans"]

@@ -1,14 +1,12 @@
 """What clusterings around exemplars share: their input, and the nearest exemplar of a row."""
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,7 +15,7 @@ from bisector.distances.estimator_input import check_items, tell_input_tags
 from bisector.distances.names import resolve
 from bisector.distances.reductions import all_distances, nearest_one
 from bisector.engine.items import picked
-from bisector.engine.validation import blank, check_count, check_weights
+from bisector.engine.validation import blank, check_weights
 from bisector.engine.values import HoldsValues
 
 Floats = NDArray[np.float64]
@@ -117,25 +115,18 @@ class ExemplarClusters(
         distances, labels = nearest_one(distance, queries, references, n_jobs=self.n_jobs)
         return labels, distances
 
-    def _checked_number(self, n_clusters: Any, n_rows: int) -> int:
-        """Check the number of clusters against that of the rows."""
-        number = check_count("n_clusters", n_clusters)
-        if number > n_rows:
+    def _checked_rows(self, numbers: Any, n_clusters: int, given: CheckedInput) -> Integers:
+        """Check row numbers to begin with; return their places among the rows that count."""
+        if numbers.shape != (n_clusters,):
             raise ValueError(
-                f"n_clusters={number} exemplars cannot be found among n_samples={n_rows} rows that have a weight: "
-                "ask for fewer."
+                f"init must hold one row number for each of {n_clusters} clusters, not the shape {numbers.shape}."
             )
-        return number
-
-    def _warn_of_empty(self, labels: Integers, n_clusters: int) -> None:
-        n_found = len(np.unique(labels))
-        if n_found < n_clusters:
-            warnings.warn(
-                f"Only {n_found} of {n_clusters} clusters have rows, since too few rows are different: ask for "
-                "fewer clusters.",
-                ConvergenceWarning,
-                stacklevel=3,
+        if not np.isin(numbers, given.counted).all() or len(np.unique(numbers)) < n_clusters:
+            raise ValueError(
+                f"init must hold different row numbers from 0 to {len(given.all_rows) - 1}, of rows with a weight, "
+                f"not {numbers.tolist()}."
             )
+        return np.searchsorted(given.counted, numbers)
 
     @property
     def _n_features_out(self) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from bisector.clustering.cluster_counts import checked_number, warn_of_empty
 from bisector.clustering.exemplar_clusters import ExemplarClusters, checked_input
 from bisector.distances.precomputed import Precomputed
 from bisector.engine.items import picked
@@ -180,7 +181,7 @@ class KMedoids(ExemplarClusters):
         references = given.all_rows.take(medoids)
         labels, distances = self._nearest(given.distance, given.all_rows, references)
         precomputed = isinstance(given.distance, Precomputed)
-        self._warn_of_empty(labels, len(medoids))
+        warn_of_empty(labels, len(medoids))
         return store(
             self,
             stand_in,
@@ -202,7 +203,7 @@ class KMedoids(ExemplarClusters):
     def _numbers(self, n_rows: int) -> list[int]:
         """The numbers of clusters to try."""
         if not isinstance(self.n_clusters, str):
-            return [self._checked_number(self.n_clusters, n_rows)]
+            return [checked_number(self.n_clusters, n_rows)]
         check_choice("n_clusters", self.n_clusters, ("auto",))
         if n_rows < 3:
             raise ValueError(
@@ -220,16 +221,9 @@ class KMedoids(ExemplarClusters):
         if isinstance(self.init, str):
             return check_choice("init", self.init, _STARTS)
         rows = np.asarray(self.init)
-        if rows.dtype.kind not in "iu" or rows.shape != (numbers[0],) or len(numbers) > 1:
+        if rows.ndim != 1 or rows.dtype.kind not in "iu" or self.n_clusters == "auto":
             raise ValueError(
-                f"init must be one of {', '.join(map(repr, _STARTS))}, or hold one row number for each of "
-                f"{self.n_clusters} clusters, not {self.init!r}."
+                f"init must be one of {', '.join(map(repr, _STARTS))}, or, for a given number of clusters, hold "
+                f"one row number for each, not {self.init!r}."
             )
-        places = np.searchsorted(given.counted, rows)
-        known = np.isin(rows, given.counted)
-        if not known.all() or len(np.unique(rows)) < len(rows):
-            raise ValueError(
-                f"init must hold different row numbers from 0 to {len(given.all_rows) - 1}, of rows with a weight, "
-                f"not {rows.tolist()}."
-            )
-        return places
+        return self._checked_rows(rows, numbers[0], given)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from bisector.engine.values import Value
 
 Law = Literal["metric", "pseudo-metric", "none"]
+Exemplar = Literal["mean", "coordinate-median", "geometric-median", "medoid"]
 
 
 class Rows(ABC):
@@ -92,6 +93,8 @@ class Distance(Value, ABC):
         Whether it stays when all rows are rotated (and the distance learned anew, if it was not given all).
     scale_invariant : bool
         Whether it stays when a feature is rescaled in all rows (and the distance learned anew likewise).
+    exemplar : "mean", "coordinate-median", "geometric-median" or "medoid"
+        What has the least total distance to given rows: of all points of the space, or of the rows.
     """
 
     # What `resolve` looks up: the names of the class, names that fix parameters, and words that others use for
@@ -105,6 +108,11 @@ class Distance(Value, ABC):
     translation_invariant: ClassVar[bool] = False
     rotation_invariant: ClassVar[bool] = False
     scale_invariant: ClassVar[bool] = False
+
+    @property
+    def exemplar(self) -> Exemplar:
+        """What has the least total distance to given rows; where nothing more is known, one of them."""
+        return "medoid"
 
     @classmethod
     def from_params(cls, params: Mapping[str, Any]) -> "Distance":

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bisector.distances import terms
 from bisector.distances.coordinate_distance import CoordinateDistance
-from bisector.distances.distance import Law
+from bisector.distances.distance import Exemplar, Law
 from bisector.engine.validation import check_flag, check_number
 from bisector.engine.values import frozen_array, value
 
@@ -87,6 +87,13 @@ class PowerDistance(CoordinateDistance):
     def may_miss(self) -> bool:
         return self.skip_missing
 
+    @property
+    def exemplar(self) -> Exemplar:
+        if self.order == 1 and not self.skip_missing:
+            return "coordinate-median"
+        unweighted = self.weights is None and not self.skip_missing
+        return "geometric-median" if self.order == 2 and unweighted else "medoid"
+
     def formula(self) -> Any:
         """The formula without weights."""
         return _FORMULAS.get(self.order) or terms.PowerTerms(self.order)
@@ -137,6 +144,10 @@ class Euclidean(PowerDistance):
     @property
     def law(self) -> Law:
         return "none" if self.squared else super().law
+
+    @property
+    def exemplar(self) -> Exemplar:
+        return "mean" if self.squared and not self.skip_missing else super().exemplar
 
     @property
     def rotation_invariant(self) -> bool:  # type: ignore[override]

@@ -1,6 +1,7 @@
 """Centroids: the points of the space that are nearest to all rows."""
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -143,3 +144,11 @@ def certified_geometric_median(
         instead="use a sample of the rows",
     )
     return geometric_median_of(rows.dense(range(n)), weights, tol)
+
+
+# By the names under which distances and estimators know them.
+CENTROIDS: dict[str, Callable[..., Floats]] = {
+    "mean": mean,
+    "coordinate-median": coordinate_median,
+    "geometric-median": geometric_median,
+}

@@ -1,7 +1,6 @@
 """The nearest exemplar decides (Flach 8.2)."""
 
-from collections.abc import Callable
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,7 +9,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bisector import exemplars
-from bisector.distances.distance import Distance
+from bisector.distances.distance import Distance, Exemplar
 from bisector.distances.estimator_input import check_items, tell_input_tags
 from bisector.distances.names import resolve
 from bisector.distances.reductions import nearest_one
@@ -18,16 +17,10 @@ from bisector.engine.items import picked
 from bisector.engine.targets import check_labels
 from bisector.engine.validation import blank, check_choice, check_count, check_weights, store
 from bisector.engine.values import HoldsValues
+from bisector.exemplars.centroids import CENTROIDS
 from bisector.neighbors.k_neighbors import KNeighborsClassifier
 from bisector.neighbors.kept_rows import Floats, Integers
 
-Exemplar = Literal["mean", "coordinate-median", "geometric-median", "medoid"]
-
-_CENTROIDS: dict[str, Callable[..., Floats]] = {
-    "mean": exemplars.mean,
-    "coordinate-median": exemplars.coordinate_median,
-    "geometric-median": exemplars.geometric_median,
-}
 _MOST_ROUNDS = 100
 
 
@@ -101,11 +94,11 @@ class NearestExemplarClassifier(ClassifierMixin, HoldsValues, BaseEstimator):
         -------
         self
         """
-        check_choice("exemplar", self.exemplar, (*_CENTROIDS, "medoid"))
+        check_choice("exemplar", self.exemplar, (*CENTROIDS, "medoid"))
         per_class = check_count("per_class", self.per_class)
         stand_in = blank(self)
         distance = resolve(self.metric)
-        if self.exemplar in _CENTROIDS and not distance.numeric:
+        if self.exemplar in CENTROIDS and not distance.numeric:
             raise ValueError(
                 f"exemplar={self.exemplar!r} is a point of a space, which {distance!r} does not have: "
                 'take exemplar="medoid".'
@@ -177,7 +170,7 @@ class NearestExemplarClassifier(ClassifierMixin, HoldsValues, BaseEstimator):
         part = picked(items, members)
         if self.exemplar == "medoid":
             return members[exemplars.medoid(part, distance, sample_weight=own, n_jobs=self.n_jobs)]
-        return _CENTROIDS[self.exemplar](part, own)
+        return CENTROIDS[self.exemplar](part, own)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of the nearest exemplar, or the one with most votes among the nearest."""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bisector.distances.distance import Rows
+from bisector.distances.distance import Pairs, Rows
 from bisector.distances.reductions import cut
 from bisector.engine.memory import require
 from bisector.engine.threads import parallel
@@ -95,13 +95,17 @@ def bisecting_planes_in_feature_space(sums: Callable[[Floats], Floats], shares: 
 def kernel_sums(
     kernel: Kernel, queries: Rows, references: Rows, weights: Floats, *, n_jobs: int | None = None
 ) -> Floats:
-    """Return Σᵢ k(query, referenceᵢ)·weights[i] for every query and every column of weights.
+    """Return Σᵢ k(query, referenceᵢ)·weights[i] for every query and every column of weights."""
+    return weighted_sums(kernel.between(queries, references), weights, n_jobs=n_jobs)
 
-    Tiles of kernel values are multiplied with the weights as they are made, and forgotten.
+
+def weighted_sums(pairs: Pairs, weights: Floats, *, n_jobs: int | None = None) -> Floats:
+    """Return, for every outer row and every column of weights, the sum over the inner rows, each times its weight.
+
+    Tiles of kernel values or distances are multiplied with the weights as they are made, and forgotten.
     """
-    products = kernel.between(queries, references)
-    n, m = products.shape
-    height, width = (min(size, length) for size, length in zip(products.tile_shape, (n, m), strict=True))
+    n, m = pairs.shape
+    height, width = (min(size, length) for size, length in zip(pairs.tile_shape, (n, m), strict=True))
     require(
         8 * height * width,
         doing=f"Comparing {n:,} with {m:,} rows",
@@ -114,7 +118,7 @@ def kernel_sums(
         tile = np.empty((len(outer), width))
         own = totals[outer.start : outer.stop]
         for inner in cut(m, width):
-            products.write(outer, inner, tile)
+            pairs.write(outer, inner, tile)
             own += tile[:, : len(inner)] @ weights[inner.start : inner.stop]
 
     parallel(add, cut(n, height), n_jobs=n_jobs)

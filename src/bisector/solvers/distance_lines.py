@@ -20,8 +20,8 @@ Integers = NDArray[np.int64]
 
 # Of what a fit may plan to use, the lines of all rows take at most this share.
 _SHARE = 0.5
-# So many distances are made at a time where they are not held.
-_AT_ONCE = 2**23
+# Where they are not held, distances of so many bytes are made at a time, and no more than a share of the budget.
+_MOST_BYTES, _SHARE_MADE = 2**26, 0.25
 # A matrix is compared with its mirror image in strips of so many rows.
 _STRIP = 64
 
@@ -75,7 +75,8 @@ class MadeLines(DistanceLines):
     def __init__(self, distance: Distance, rows: Rows, *, n_jobs: int | None = None) -> None:
         self._distance, self._rows = distance, rows
         self.n_rows, self.dtype, self.n_jobs = len(rows), np.dtype(np.float64), n_jobs
-        self.at_once = max(1, min(self.n_rows, _AT_ONCE // self.n_rows))
+        n_bytes = int(min(_MOST_BYTES, _SHARE_MADE * budget()))
+        self.at_once = max(1, min(self.n_rows, n_bytes // (8 * self.n_rows)))
 
     def of(self, rows: Integers) -> tuple[NDArray[Any], Integers]:
         n_bytes = 8 * len(rows) * self.n_rows

@@ -1,4 +1,4 @@
-"""K-medoids by alternation (Flach, Algorithm 8.2): assign rows to medoids, move medoids to the middle of their rows.
+"""K-medoids by alternation (Flach, Algorithm 8.2): rows go to the nearest medoid, medoids to the middle of theirs.
 
 Either step can only lower the loss, and it ends when neither does. That is a weaker end than that of swaps: a
 medoid never leaves the cluster it is in.
@@ -54,7 +54,7 @@ def alternate_medoids(
             distances, owners = nearest_one(distance, rows, rows.take(medoids), n_jobs=n_jobs)
             before, loss = loss, math.fsum(weights * distances)
             if loss >= before:
-                return Medoids(medoids, loss, math.nan, 0, n_iter, True)
+                return Medoids(medoids, loss, math.nan, 0.0, 0, n_iter, True)
             moved = medoids.copy()
             for place in range(len(medoids)):
                 members = np.flatnonzero(owners == place)
@@ -63,10 +63,10 @@ def alternate_medoids(
                     moved[place] = members[central_member(distance, own, weights[members], n_jobs)]
             bar.advance(note=f"loss {loss:.6g}")
             if np.array_equal(moved, medoids):
-                return Medoids(medoids, loss, math.nan, 0, n_iter, True)
+                return Medoids(medoids, loss, math.nan, 0.0, 0, n_iter, True)
             medoids = moved
     distances, _ = nearest_one(distance, rows, rows.take(medoids), n_jobs=n_jobs)
-    return Medoids(medoids, math.fsum(weights * distances), math.nan, 0, max_iter, False)
+    return Medoids(medoids, math.fsum(weights * distances), math.nan, 0.0, 0, max_iter, False)
 
 
 def central_member(distance: Distance, rows: Rows, weights: Floats, n_jobs: int | None = None) -> int:

@@ -9,7 +9,8 @@ nearer than their second nearest medoid. PAM makes the best swap of each pass. T
 swap as soon as a candidate lowers the loss, and needs far fewer passes.
 
 *Certificate.* In the end every candidate has been looked at since the last swap: no single swap lowers the loss by
-more than a share of `TOLERANCE`, which is what rounding may feign. `change` is what the best of them would do.
+more than what rounding may feign, a `TOLERANCE` of the distances that were added up. `change` is what the best of
+them would do.
 
 *Threads.* Candidates are looked at in parts, on threads; of those that lower the loss the first in the order of the
 rows is taken, so that neither the parts nor the threads decide.
@@ -29,7 +30,7 @@ from bisector.solvers.distance_lines import DistanceLines
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# By what share of the loss a swap must lower it.
+# A swap must lower the loss by so much of the distances of all rows to their second nearest medoid.
 TOLERANCE = 1e-12
 # Candidates are looked at in parts of about so many distances, and in so many parts at once when no swap is near.
 _PART = 2**20
@@ -47,8 +48,10 @@ class Medoids:
     loss : float
         The weighted sum of the distances of all rows to their nearest medoid.
     change : float
-        By how much the best single swap would change the loss: not below −TOLERANCE · loss if converged. NaN if
-        not every swap was looked at.
+        By how much the best single swap would change the loss: not below −rounding if converged. NaN if not every
+        swap was looked at.
+    rounding : float
+        What is taken for no change.
     n_swaps : int
     n_iter : int
         Passes over the candidates that were begun.
@@ -58,6 +61,7 @@ class Medoids:
     medoids: Integers
     loss: float
     change: float
+    rounding: float
     n_swaps: int
     n_iter: int
     converged: bool
@@ -90,7 +94,7 @@ def swap_medoids(
     with track("k-medoids", total=max_iter) as bar:
         n_iter, converged = (_eagerly if eager else _best_first)(found, max_iter, bar)
     change = float(found.changes.min()) if converged else np.nan
-    return Medoids(found.medoids, found.loss, change, found.n_swaps, n_iter, converged)
+    return Medoids(found.medoids, found.loss, change, found.rounding, found.n_swaps, n_iter, converged)
 
 
 def _only_medoid(lines: DistanceLines, weights: Floats) -> Medoids:
@@ -100,7 +104,7 @@ def _only_medoid(lines: DistanceLines, weights: Floats) -> Medoids:
     others = np.delete(totals, best)
     change = float(others.min() - totals[best]) if len(others) else 0.0
     _require_finite(totals[best])
-    return Medoids(np.array([best]), float(totals[best]), change, 0, 1, True)
+    return Medoids(np.array([best]), float(totals[best]), change, 0.0, 0, 1, True)
 
 
 def line_totals(lines: DistanceLines, weights: Floats) -> Floats:
@@ -218,12 +222,9 @@ class _Swaps:
         from bisector.solvers.medoid_swap_loops import sum_losses
 
         self.loss = sum_losses(self.weights, self.nearest, self.losses)
-        _require_finite(float(self.loss + self.losses.sum()))
-
-    @property
-    def bound(self) -> float:
-        """What a change must be below to count as one."""
-        return -TOLERANCE * self.loss
+        to_rivals = float(self.loss + self.losses.sum())
+        _require_finite(to_rivals)
+        self.rounding = TOLERANCE * to_rivals
 
 
 def _eagerly(swaps: _Swaps, max_iter: int, bar: Any) -> tuple[int, bool]:
@@ -236,7 +237,7 @@ def _eagerly(swaps: _Swaps, max_iter: int, bar: Any) -> tuple[int, bool]:
             return max_iter, False
         size = min(n_parts * _part_size(swaps.lines), n - unchanged, max_iter * n - looked_at)
         here = swaps.window(place)[:size]
-        found = swaps.look_at(here, swaps.bound)
+        found = swaps.look_at(here, -swaps.rounding)
         if found is None:
             step = len(here)
             unchanged += step
@@ -262,7 +263,7 @@ def _best_first(swaps: _Swaps, max_iter: int, bar: Any) -> tuple[int, bool]:
             swaps.look_at(here, -np.inf)
             place = here.stop
         best = int(np.argmin(swaps.changes))
-        if not swaps.changes[best] < swaps.bound:
+        if not swaps.changes[best] < -swaps.rounding:
             return n_iter, True
         swaps.swap(best)
         bar.advance(note=f"loss {swaps.loss:.6g}")

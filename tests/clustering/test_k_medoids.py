@@ -37,7 +37,7 @@ def test_five_points_on_a_line():
 
 def test_an_outlier_does_not_pull_a_medoid_away():
     X = [[0.0], [1.0], [2.0], [10.0], [11.0], [12.0], [30.0]]
-    assert KMedoids(2).fit(X).cluster_centers_.ravel().tolist() == [1.0, 11.0]
+    assert sorted(KMedoids(2).fit(X).cluster_centers_.ravel()) == [1.0, 11.0]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -194,7 +194,7 @@ def test_clara_on_many_rows_comes_close():
 
 
 def test_the_number_of_clusters_by_silhouette(blobs):
-    X, groups = blobs
+    X, _ = blobs
     model = KMedoids("auto").fit(X)
     assert model.n_clusters_ == 3
     assert model.k_range_.tolist() == list(range(2, 11))
@@ -267,5 +267,5 @@ def test_bad_rows_are_named(blobs):
         KMedoids(2, metric="precomputed").fit(np.array([[0.0, -1.0], [-1.0, 0.0]]))
     with pytest.raises(ValueError, match="three rows or more"):
         KMedoids("auto").fit(blobs[0][:2])
-    with pytest.raises(ValueError, match="no rows|minimum of 1"):
+    with pytest.raises(ValueError, match=r"no rows|minimum of 1"):
         KMedoids(1, metric=Levenshtein()).fit([])

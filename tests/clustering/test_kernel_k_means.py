@@ -188,5 +188,5 @@ def test_bad_rows_are_named(cloud):
     with pytest.raises(ValueError, match="NaN"):
         KernelKMeans(2).fit(X)
     gram = KernelKMeans(2, kernel="precomputed", random_state=0).fit(Gaussian(1.0).gram(cloud))
-    with pytest.raises(ValueError, match="features|training rows"):
+    with pytest.raises(ValueError, match=r"features|training rows"):
         gram.predict(np.ones((2, 5)))

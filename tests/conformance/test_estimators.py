@@ -31,8 +31,14 @@ _NOT_UNIQUE = (
 )
 _THROUGH_ORIGIN = "planes through the origin cannot give every row to one class; scikit-learn's fail too"
 _ORDER_MATTERS = "a perceptron sees rows one after the other: a weight is the row repeated in its own place"
+_DRAWN_START = "the start is drawn among the rows, and the check changes their number and order"
 _LIGHT_CLASS = "the best weights seen also get rows of the light class right"
 EXPECTED_FAILURES: dict[tuple[str, str], str] = {
+    **{
+        (name, f"check_sample_weight_equivalence_on_{kind}_data"): _DRAWN_START
+        for name in ("KExemplars", "KernelKMeans")
+        for kind in ("dense", "sparse")
+    },
     **{
         (name, f"check_sample_weight_equivalence_on_{kind}_data"): _ORDER_MATTERS
         for name in (
@@ -96,6 +102,8 @@ def expected_failures(estimator):
     return {check: why for (ours, check), why in EXPECTED_FAILURES.items() if ours in names}
 
 
+# Checks with four different rows ask for the default number of clusters.
+@pytest.mark.filterwarnings("ignore:Only . of . clusters have rows")
 @parametrize_with_checks(variants(), expected_failed_checks=expected_failures)
 def test_scikit_learns_checks(estimator, check):
     check(estimator)

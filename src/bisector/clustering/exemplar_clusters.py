@@ -94,11 +94,13 @@ class ExemplarClusters(
         -------
         array of int of shape (n_rows,)
         """
-        return self._nearest(self.metric_, self._queries(X), self._references)[0]
+        queries = self._queries(X)
+        return self._nearest(self.metric_, queries, self._references)[0]
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Return the distances of every row to the exemplars: an array of shape (n_rows, n_clusters)."""
-        return all_distances(self.metric_, self._queries(X), self._references, n_jobs=self.n_jobs)
+        queries = self._queries(X)
+        return all_distances(self.metric_, queries, self._references, n_jobs=self.n_jobs)
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Return minus the sum of the distances of all rows to the nearest exemplar."""

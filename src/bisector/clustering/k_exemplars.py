@@ -44,7 +44,7 @@ class KExemplars(ExemplarClusters):
     n_init : int, default=4
         How many times to begin, when the start is drawn; the lowest objective wins.
     max_iter : int, default=300
-    random_state : int, RandomState, Generator or None, default=None
+    random_state : int, RandomState, Generator or None, default=0
     n_jobs : int, default=None
         Number of threads; None means all cores allowed here, one inside a joblib worker. The result is the same for
         any number.
@@ -95,7 +95,7 @@ class KExemplars(ExemplarClusters):
         init: str | ArrayLike = "k-medoids++",
         n_init: int = 4,
         max_iter: int = 300,
-        random_state: Any = None,
+        random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters

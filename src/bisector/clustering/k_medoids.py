@@ -57,7 +57,7 @@ class KMedoids(ExemplarClusters):
         Rows in a sample of "clara"; by default 80 + 4k.
     n_samples : int, default=5
         How many samples "clara" draws.
-    random_state : int, RandomState, Generator or None, default=None
+    random_state : int, RandomState, Generator or None, default=0
         Of starts and samples that are drawn.
     n_jobs : int, default=None
         Number of threads; None means all cores allowed here, one inside a joblib worker. The result is the same for
@@ -123,7 +123,7 @@ class KMedoids(ExemplarClusters):
         k_range: Iterable[int] | None = None,
         sample_size: int | None = None,
         n_samples: int = 5,
-        random_state: Any = None,
+        random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters

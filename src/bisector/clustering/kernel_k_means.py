@@ -60,7 +60,7 @@ class KernelKMeans(ClusterMixin, HoldsValues, BaseEstimator):
     n_init : int, default=4
         How many times to begin, when the start is drawn; the lowest objective wins.
     max_iter : int, default=300
-    random_state : int, RandomState, Generator or None, default=None
+    random_state : int, RandomState, Generator or None, default=0
     n_jobs : int, default=None
         Number of threads; None means all cores allowed here, one inside a joblib worker. The result is the same for
         any number.
@@ -115,7 +115,7 @@ class KernelKMeans(ClusterMixin, HoldsValues, BaseEstimator):
         init: str | ArrayLike = "k-means++",
         n_init: int = 4,
         max_iter: int = 300,
-        random_state: Any = None,
+        random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters

@@ -48,6 +48,10 @@ class DistanceLines(ABC):
     def of(self, rows: Integers) -> tuple[NDArray[Any], Integers]:
         """Return an array of lines, and where in it those of these rows stand."""
 
+    def lent(self, rows: Integers) -> tuple[NDArray[Any], Integers]:
+        """Return the same, to be used before the next call: up to `at_once` lines."""
+        return self.of(rows)
+
     @abstractmethod
     def replace(self, values: NDArray[Any], slots: Integers, place: int, row: int, line: Any) -> None:
         """Let the line of a row take a place among those that `of` returned."""
@@ -77,6 +81,12 @@ class MadeLines(DistanceLines):
         self.n_rows, self.dtype, self.n_jobs = len(rows), np.dtype(np.float64), n_jobs
         n_bytes = int(min(_MOST_BYTES, _SHARE_MADE * budget()))
         self.at_once = max(1, min(self.n_rows, n_bytes // (8 * self.n_rows)))
+        self._buffer: NDArray[np.float64] | None = None
+
+    def lent(self, rows: Integers) -> tuple[NDArray[Any], Integers]:
+        if self._buffer is None:  # fresh memory costs about as much as the distances written to it
+            self._buffer = np.empty((self.at_once, self.n_rows))
+        return self._made(rows, self._buffer[: len(rows)])
 
     def of(self, rows: Integers) -> tuple[NDArray[Any], Integers]:
         n_bytes = 8 * len(rows) * self.n_rows
@@ -85,8 +95,10 @@ class MadeLines(DistanceLines):
             doing=f"Comparing {len(rows):,} medoids with {self.n_rows:,} rows",
             instead='use fewer clusters, or method="clara"',
         )
+        return self._made(rows, np.empty((len(rows), self.n_rows)))
+
+    def _made(self, rows: Integers, out: NDArray[np.float64]) -> tuple[NDArray[Any], Integers]:
         pairs = self._distance.between(self._rows.take(rows), self._rows, flipped=True)
-        out = np.empty(pairs.shape)
         parallel(
             lambda inner: pairs.write(range(len(rows)), inner, out, 0, inner.start),
             cut(self.n_rows, pairs.tile_shape[1]),

@@ -65,7 +65,7 @@ def _come_nearer(lines: DistanceLines, row: int, near: Any) -> None:
     from bisector.engine.loops import given
     from bisector.solvers.medoid_swap_loops import keep_nearer_line
 
-    values, slots = lines.of(np.array([row]))
+    values, slots = lines.lent(np.array([row]))
     keep_nearer_line(given(values[slots[0]]), near)
 
 

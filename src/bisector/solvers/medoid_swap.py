@@ -121,7 +121,7 @@ def over_candidates(lines: DistanceLines, candidates: Integers, compute: Any, *a
     out = np.empty(len(candidates))
     fixed = [given(array) for array in arrays]
     for chunk in cut(len(candidates), lines.at_once):
-        values, slots = lines.of(candidates[chunk.start : chunk.stop])
+        values, slots = lines.lent(candidates[chunk.start : chunk.stop])
         held, places = given(values), given(slots)
         own = out[chunk.start : chunk.stop]
 
@@ -197,7 +197,7 @@ class _Swaps:
         """Return candidates from `first` on whose lines are at hand, made if need be."""
         if first not in self._window:
             self._window = range(first, min(first + self.lines.at_once, self.lines.n_rows))
-            self._window_lines = self.lines.of(np.arange(self._window.start, self._window.stop))
+            self._window_lines = self.lines.lent(np.arange(self._window.start, self._window.stop))
         return range(first, self._window.stop)
 
     def swap(self, row: int) -> None:

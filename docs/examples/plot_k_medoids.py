@@ -48,17 +48,30 @@ for axis, model, title in zip(
 axes[0].set_ylabel("second feature")
 
 # %%
-# To the left, the strangers have taken a mean for themselves, and two heaps must share one. To the right, they are
-# far from their medoid, and that is all: the three heaps keep theirs. Large signs are what stands for each cluster.
+# To the left, a dozen strangers have pulled a mean out of its heap, and rows at the heap's edge go over to the next
+# cluster. To the right, the strangers are far from their medoid, and that is all: it stays in the middle of its heap.
+# Large signs are what stands for each cluster.
 #
 # Words have no mean at all. Their medoids are words:
 
-words = "pine line wine mine fine dine shine table cable fable stable able house mouse louse horse hose".split()
+words = [
+    "pine",
+    "line",
+    "wine",
+    "mine",
+    "fine",
+    "dine",
+    "shine",
+    "table",
+    "cable",
+    "fable",
+    "stable",
+    "able",
+]
+words += ["house", "mouse", "louse", "horse", "hose"]
 model = KMedoids("auto", metric=Levenshtein(), k_range=range(2, 6)).fit(words)
 for label, medoid in enumerate(model.cluster_centers_):
     members = [
         word for word, own in zip(words, model.labels_, strict=True) if own == label
     ]
     print(f"{medoid:>6}: {' '.join(members)}")
-
-plt.show()

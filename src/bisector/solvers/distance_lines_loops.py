@@ -6,15 +6,22 @@ import numpy as np
 
 from bisector.engine.loops import given, loop
 
+# Squares of so many rows and columns are compared at a time: both then come in whole cache lines, and stay.
+_SQUARE = 64
+
 
 @loop
 def strip_is_mirrored(matrix: Any, first: int, stop: int) -> bool:
     """Tell whether rows of a square matrix equal its columns, from the diagonal on."""
-    for left in range(first, len(matrix), 16):
+    n = len(matrix)
+    strip = matrix[first:stop]
+    for left in range(first, n, _SQUARE):
+        square = strip[:, left : min(left + _SQUARE, n)]
         differ = 0
-        for i in range(first, stop):
-            for j in range(left, min(left + 16, len(matrix))):
-                differ += matrix[i, j] != matrix[j, i]
+        for j in range(square.shape[1]):
+            line = matrix[left + j, first:stop]
+            for i in range(len(line)):
+                differ += line[i] != square[i, j]
         if differ:
             return False
     return True

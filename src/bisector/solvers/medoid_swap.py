@@ -190,8 +190,11 @@ class _Swaps:
             last = here.start + looked_at - 1
             return last if self.changes[last] < bound else None
 
-        parts = parallel(seek, cut(len(candidates), _part_size(self.lines)), n_jobs=self.lines.n_jobs)
-        return next((found for found in parts if found is not None), None)
+        parts = cut(len(candidates), _part_size(self.lines))
+        if len(parts) == 1:
+            return seek(parts[0])
+        results = parallel(seek, parts, n_jobs=self.lines.n_jobs)
+        return next((found for found in results if found is not None), None)
 
     def window(self, first: int) -> range:
         """Return candidates from `first` on whose lines are at hand, made if need be."""

@@ -13,7 +13,8 @@ from bisector.clustering.exemplar_clusters import CheckedInput, ExemplarClusters
 from bisector.distances.distance import Exemplar
 from bisector.distances.precomputed import Precomputed
 from bisector.engine.items import picked
-from bisector.engine.validation import check_choice, check_count, seed_of, store
+from bisector.engine.seeds import seed_of
+from bisector.engine.validation import check_choice, check_count, store
 from bisector.exemplars.centroids import CENTROIDS
 from bisector.solvers.distance_lines import MadeLines
 from bisector.solvers.exemplar_lloyd import Exemplars, exemplar_lloyd

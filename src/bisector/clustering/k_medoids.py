@@ -13,7 +13,8 @@ from bisector.clustering.cluster_counts import checked_number, warn_of_empty
 from bisector.clustering.exemplar_clusters import ExemplarClusters, checked_input
 from bisector.distances.precomputed import Precomputed
 from bisector.engine.items import picked
-from bisector.engine.validation import check_choice, check_count, seed_of, store
+from bisector.engine.seeds import seed_of
+from bisector.engine.validation import check_choice, check_count, store
 from bisector.solvers.medoid_search import MedoidSearch, Method, Start
 
 Integers = NDArray[np.int64]

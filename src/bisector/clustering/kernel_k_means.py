@@ -12,7 +12,8 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bisector.clustering.cluster_counts import checked_number, warn_of_empty
-from bisector.engine.validation import blank, check_choice, check_count, check_weights, seed_of, store
+from bisector.engine.seeds import seed_of
+from bisector.engine.validation import blank, check_choice, check_count, check_weights, store
 from bisector.engine.values import HoldsValues
 from bisector.kernels import Kernel, KernelDistance, Precomputed, resolve
 from bisector.kernels.gram_matrices import checked_square

@@ -313,18 +313,3 @@ def check_seed(seed: Any) -> np.random.Generator:
         kind = ValueError if whole else TypeError
         raise kind(f"seed must be a whole number at least 0, or a numpy.random.Generator, not {seed!r}.")
     return np.random.default_rng(int(seed))
-
-
-def seed_of(random_state: Any) -> int:
-    """Return the seed that a parameter `random_state` means: itself, or one drawn from a generator."""
-    from sklearn.utils import check_random_state
-
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**31))
-    if (
-        isinstance(random_state, int | np.integer)
-        and not isinstance(random_state, bool)
-        and random_state >= 0
-    ):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(2**31 - 1))

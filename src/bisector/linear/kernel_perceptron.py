@@ -18,7 +18,6 @@ from bisector.engine.validation import (
     check_finite,
     check_flag,
     check_weights,
-    seed_of,
     store,
 )
 from bisector.engine.values import HoldsValues

@@ -21,7 +21,6 @@ from bisector.engine.validation import (
     check_rows,
     check_training,
     check_weights,
-    seed_of,
     store,
 )
 from bisector.linear.perceptron_history import history_of

@@ -15,7 +15,6 @@ from bisector.engine.validation import (
     check_flag,
     check_number,
     check_training,
-    seed_of,
     store,
 )
 from bisector.linear.perceptron_input import check_order, located

@@ -49,8 +49,8 @@ axes[0].set_ylabel("second feature")
 
 # %%
 # To the left, a dozen strangers have pulled a mean out of its heap, and rows at the heap's edge go over to the next
-# cluster. To the right, the strangers are far from their medoid, and that is all: it stays in the middle of its heap.
-# Large signs are what stands for each cluster.
+# cluster. To the right, the strangers are far from their medoid, and that is all: it stays in the middle of its
+# heap. Large signs are what stands for each cluster.
 #
 # Words have no mean at all. Their medoids are words:
 

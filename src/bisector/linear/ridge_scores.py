@@ -142,8 +142,8 @@ class Folds(NamedTuple):
         for part, name in ((learned, "training"), (asked, "test")):
             if part.sample_weight is not None and not part.sample_weight.any():
                 raise ValueError(
-                    f"A fold of cv has no {name} rows with a weight above zero: take fewer folds, shuffle the rows, "
-                    "or leave rows without weight out."
+                    f"A fold of cv has no {name} rows with a weight above zero: take fewer folds, shuffle the "
+                    "rows, or leave rows without weight out."
                 )
         design = prepare(
             learned, Tikhonov.plain(self.rows.n_features), intercept=self.intercept, n_jobs=self.n_jobs

@@ -20,6 +20,8 @@ from bisector.engine.loops import given, loop
 FEW, SEVERAL = 3, 8
 # Rows of a chunk, and numbers in its tile of products.
 _ROWS, _FEWEST_ROWS, _TILE = 256, 32, 2**17
+# Numbers of a chunk: its rows are read twice, and should still be in the cache the second time.
+_CHUNK = 2**15
 # Rows that are farther out than this, in units of `scale`, are compared by the formula alone.
 _FARTHEST = 2.0**80
 _VANISHING = 2.0**-120
@@ -73,20 +75,29 @@ def square(x: Any, c: Any) -> float:
 
 
 @loop(fast=True)
-def quick_square(x: Any, c: Any) -> float:
-    """Return Σ(x−c)² up to the order of its terms."""
+def quick_square(X: Any, i: int, centres: Any, c: int) -> float:
+    """Return Σ(x−c)² for row i and centre c, up to the order of its terms."""
     total = 0.0
-    for j in range(len(c)):
-        difference = x[j] - c[j]
+    for j in range(X.shape[1]):
+        difference = X[i, j] - centres[c, j]
         total += difference * difference
     return total
 
 
 @loop
-def add_row(x: Any, origin: Any, weight: float, sums: Any) -> None:
-    """Add a row, seen from the origin, to the sums of its cluster."""
-    for j in range(len(sums)):
-        sums[j] += weight * (x[j] - origin[j])
+def add_rows(
+    X: Any, first: int, last: int, weights: Any, origin: Any, labels: Any, distances: Any, sums: Any, of: Any
+) -> None:  # fmt: skip
+    """Add rows, seen from the origin, to the sums of their clusters, one after the other."""
+    d = X.shape[1]
+    for i in range(first, last):
+        weight = weights[i] if len(weights) else 1.0
+        if weight > 0.0:
+            own = labels[i]
+            of[0, own] += weight
+            of[1, own] += weight * distances[i]
+            for j in range(d):
+                sums[own, j] += weight * (X[i, j] - origin[j])
 
 
 @loop
@@ -196,7 +207,7 @@ def open_rows(
     m = 0
     for i in range(first, last):
         own = labels[i]
-        distances[i] = quick_square(X[i], centres[own])
+        distances[i] = quick_square(X, i, centres, own)
         left = bounds.lower[i] - (next_widest if own == of else widest) * (1.0 + _ROUNDING)
         bounds.lower[i] = left
         if not np.sqrt(distances[i]) * (1.0 + _ROUNDING) < left:
@@ -205,18 +216,21 @@ def open_rows(
     return m
 
 
-@loop
+@loop(fast=True)
 def place_rows(X: Any, chosen: Any, m: int, frame: Any, by_columns: bool, placed: Any, squares: Any) -> None:
     """Write rows as they are seen from the origin, narrowed, and the squares of their lengths."""
     d = X.shape[1]
     for i in range(m):
-        x, total = X[chosen[i]], 0.0
-        for j in range(d):
-            a = (x[j] - frame.origin[j]) * frame.scale
-            total += a * a
-            if by_columns:
+        row, total = chosen[i], 0.0
+        if by_columns:
+            for j in range(d):
+                a = (X[row, j] - frame.origin[j]) * frame.scale
+                total += a * a
                 placed[j, i] = a
-            else:
+        else:
+            for j in range(d):
+                a = (X[row, j] - frame.origin[j]) * frame.scale
+                total += a * a
                 placed[i, j] = a
         squares[i] = total
 
@@ -248,7 +262,7 @@ def assign(
     k, kind = len(centres), frame.kind
     by_columns = d <= SEVERAL
     width = FEW if d <= FEW else (SEVERAL if by_columns else d)
-    size = max(_FEWEST_ROWS, min(_ROWS, _TILE // k))
+    size = max(_FEWEST_ROWS, min(_ROWS, _TILE // k, _CHUNK // d))
     even = k + k % 2 if d <= FEW else k
     narrow, norms = np.zeros((even, width), kind.dtype), np.full(even, np.inf, kind.dtype)
     narrow_centres(centres, frame, narrow, norms)
@@ -296,15 +310,9 @@ def assign(
             if owner != labels[i] or len(bounds.drift) == 0:
                 changed += owner != labels[i]
                 labels[i] = owner
-                distances[i] = quick_square(X[i], centres[owner])
+                distances[i] = quick_square(X, i, centres, owner)
         if len(sums):
-            for i in range(first, last):
-                weight = weights[i] if len(weights) else 1.0
-                if weight > 0.0:
-                    own = labels[i]
-                    add_row(X[i], frame.origin, weight, sums[own])
-                    of[0, own] += weight
-                    of[1, own] += weight * distances[i]
+            add_rows(X, first, last, weights, frame.origin, labels, distances, sums, of)
     return changed, undecided
 
 

@@ -2,7 +2,12 @@
 # is public, and nowhere else needs a line.
 
 from .catalogue import all_estimators as all_estimators
-from .clustering import KernelKMeans as KernelKMeans, KExemplars as KExemplars, KMedoids as KMedoids
+from .clustering import (
+    KernelKMeans as KernelKMeans,
+    KExemplars as KExemplars,
+    KMeans as KMeans,
+    KMedoids as KMedoids,
+)
 from .distances import (
     LCS as LCS,
     OSA as OSA,

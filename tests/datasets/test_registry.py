@@ -95,7 +95,7 @@ def test_its_words_are_there_and_short(name):
     assert re.fullmatch(r"[A-Z0-9].{15,78}\.", data.shows)
     assert 5 < len(data.title) <= 45
     assert not data.title.endswith(".")
-    assert re.match(r"(Flach, (Example|Figure)|LFD, (Problem|Figure)|scikit-learn)", data.source)
+    assert re.match(r"(Flach, (Example|Figure)|LFD, (Problem|Figure)|scikit-learn|after [A-Z])", data.source)
 
 
 @every_dataset

@@ -168,7 +168,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
             )
         measured = measure(rows, n_jobs=self.n_jobs)
         solved = refine and rows.n_features == 1 and is_feasible(rows.n_rows, k)
-        found = self._solve_numbers(rows, measured) if solved else self._search(X, rows, measured, n_init, refine)
+        found = (
+            self._solve_numbers(rows, measured) if solved else self._search(X, rows, measured, n_init, refine)
+        )
         n_found = int(np.count_nonzero(found.sizes))
         distinct = len(np.unique(found.centres, axis=0)) if n_found < k else k
         if distinct < k:

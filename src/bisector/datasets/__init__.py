@@ -18,6 +18,11 @@ from .bundled import (
     linnerud as linnerud,
     wine as wine,
 )
+from .clusters import (
+    grid_clusters as grid_clusters,
+    overlapping_clusters as overlapping_clusters,
+    spread_clusters as spread_clusters,
+)
 from .dataset import Dataset as Dataset
 from .distance import (
     five_numbers as five_numbers,

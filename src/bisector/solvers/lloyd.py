@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from bisector.engine.blocks import Block
 from bisector.engine.map_reduce import map_blocks, map_reduce
 from bisector.engine.progress import track
-from bisector.engine.sources import Source
+from bisector.engine.sources import Source, SparseSource
 from bisector.engine.threads import one_blas_thread
 from bisector.engine.validation import find_not_finite
 
@@ -92,11 +92,10 @@ class ClusterSums(NamedTuple):
     undecided: int
 
     def merge(self, other: Self) -> Self:
-        self.sums.__iadd__(other.sums)
-        self.of.__iadd__(other.of)
-        return self._replace(
-            changed=self.changed + other.changed, undecided=self.undecided + other.undecided
-        )
+        with np.errstate(over="ignore", invalid="ignore"):
+            np.add(self.sums, other.sums, out=self.sums)
+            np.add(self.of, other.of, out=self.of)
+        return self._replace(changed=self.changed + other.changed, undecided=self.undecided + other.undecided)
 
 
 class Spread(NamedTuple):
@@ -107,14 +106,16 @@ class Spread(NamedTuple):
     squares: Floats
 
     def merge(self, other: Self) -> Self:
-        self.sums.__iadd__(other.sums)
-        self.squares.__iadd__(other.squares)
+        with np.errstate(over="ignore", invalid="ignore"):
+            np.add(self.sums, other.sums, out=self.sums)
+            np.add(self.squares, other.squares, out=self.squares)
         return self._replace(weight=self.weight + other.weight)
 
     @property
     def scatter(self) -> float:
         """Σ w‖x − mean‖²."""
-        return float(np.maximum(0.0, self.squares - self.sums * self.sums / self.weight).sum())
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(np.maximum(0.0, self.squares - self.sums * self.sums / self.weight).sum())
 
 
 class Measured(NamedTuple):
@@ -194,7 +195,7 @@ class _Clusters:
         k, d = centres.shape
         wide = centres.astype(np.float64, copy=False)
         drift = np.empty(0)
-        if k * d >= _BOUNDS_PAY and not hasattr(self.rows, "indptr"):
+        if k * d >= _BOUNDS_PAY and not isinstance(self.rows, SparseSource):
             if self._before is None:
                 self.lower = np.empty(self.rows.n_rows)
             else:
@@ -264,7 +265,9 @@ def _share64(n_features: int) -> float:
     return share_of_errors(n_features, np.float64)
 
 
-def nearest_centres(rows: Source, centres: NDArray[Any], *, n_jobs: int | None = None) -> tuple[Labels, Floats]:
+def nearest_centres(
+    rows: Source, centres: NDArray[Any], *, n_jobs: int | None = None
+) -> tuple[Labels, Floats]:
     """Return the nearest centre of every row, and the squared distance to it.
 
     Examples
@@ -276,7 +279,7 @@ def nearest_centres(rows: Source, centres: NDArray[Any], *, n_jobs: int | None =
     (array([0, 0, 1], dtype=int32), array([ 0., 16.,  9.]))
     """
     wide = centres.astype(np.float64, copy=False)
-    plan = Plan.of(wide, np.zeros(rows.n_features) if hasattr(rows, "indptr") else wide[0], np.float32, np.empty(0))
+    plan = Plan.of(wide, wide[0], np.float32, np.empty(0))
     found = map_blocks(_label_rows, rows, plan, n_jobs=n_jobs)
     labels, distances = found["label"].copy(), found["distance"].copy()
     check_finite_sums(rows, float(distances.sum()))

@@ -7,6 +7,7 @@ cluster. Equal values are one, of their weight together. Scatters come from runn
 the result is the least up to the rounding of these, about 1e−15 of the scatter of all values.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,7 +40,7 @@ class NumberClusters:
 
 def is_feasible(n: int, k: int) -> bool:
     """Whether the programme for n values and k clusters stays within memory and time that are worth it."""
-    return 4 * n * k <= LARGEST_TABLE and n * np.log2(n + 2) * k <= MOST_STEPS
+    return 4 * n * k <= LARGEST_TABLE and n * math.log2(n + 2) * k <= MOST_STEPS
 
 
 def best_intervals(values: Floats, k: int, weights: Floats | None = None) -> NumberClusters:

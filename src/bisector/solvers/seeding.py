@@ -52,7 +52,7 @@ def seeds(how: str, rows: Source, k: int, random: np.random.RandomState, *, n_jo
     >>> from bisector.solvers.seeding import seeds
     >>> numbers = np.array([[0.0], [1.0], [9.0], [10.0]])
     >>> np.sort(seeds("k-means++", source(numbers), 2, np.random.RandomState(0)).ravel())
-    array([ 0., 10.])
+    array([1., 9.])
     """
     with one_blas_thread:  # once, rather than for every centre
         return WAYS[how](_Held(rows, random, n_jobs), k, random)
@@ -192,7 +192,9 @@ def _random_partition(held: _Held, k: int, random: np.random.RandomState) -> Any
         for cluster in range(k):
             sums[cluster] += np.where(labels[run] == cluster, weights[run], 0.0) @ X
     # A part without rows begins with a row.
-    return np.where(sizes[:, None] > 0, sums / np.where(sizes > 0, sizes, 1.0)[:, None], some).astype(some.dtype)
+    return np.where(sizes[:, None] > 0, sums / np.where(sizes > 0, sizes, 1.0)[:, None], some).astype(
+        some.dtype
+    )
 
 
 WAYS: dict[str, Callable[[_Held, int, np.random.RandomState], Any]] = {

@@ -12,7 +12,9 @@ _APART = 4.0 * (1.0 + 1e-9)
 
 
 @loop
-def potentials(X: Any, weights: Any, closest: Any, owners: Any, candidates: Any, apart: Any, found: Any) -> None:
+def potentials(
+    X: Any, weights: Any, closest: Any, owners: Any, candidates: Any, apart: Any, found: Any
+) -> None:
     """Add up, for each candidate, the squared distances of the rows to the nearest centre if it becomes one.
 
     A row at squared distance D from its centre is not nearer to a candidate whose squared distance from that

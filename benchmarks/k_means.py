@@ -34,9 +34,9 @@ def fitter(label: str, module: str, **options: Any) -> Contestant:
 
     def prepare(problem: Problem) -> Callable[[], Any]:
         kind, k = import_module(module).KMeans, len(problem.start)
-        return lambda: kind(
-            k, init=problem.start, n_init=1, max_iter=problem.n_iter, tol=0.0, **options
-        ).fit(problem.X)
+        return lambda: kind(k, init=problem.start, n_init=1, max_iter=problem.n_iter, tol=0.0, **options).fit(
+            problem.X
+        )
 
     return Contestant(label, module, prepare, lambda model: {"inertia": np.array([model.inertia_])})
 

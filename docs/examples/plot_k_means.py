@@ -9,9 +9,9 @@ the mean of their rows, lower the scatter until they cannot. Where they end depe
 # %%
 # Step by step
 # ------------
-# Three clusters, and three centres that begin in one of them. The boundary between two centres is their perpendicular
-# bisector; the cells that the bisectors form are the clusters. ``init`` gives the start, so that nothing is refined,
-# and ``max_iter`` stops early.
+# Three clusters, and three centres that begin in one of them. The boundary between two centres is their
+# perpendicular bisector; the cells that the bisectors form are the clusters. ``init`` gives the start, so that
+# nothing is refined, and ``max_iter`` stops early.
 
 import matplotlib.pyplot as plt
 import numpy as np

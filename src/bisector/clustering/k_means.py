@@ -43,8 +43,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
     Lloyd's algorithm lets rows go to the nearest centre and centres to the mean of their rows until nothing
     changes. Where it ends depends on where it begins, so what it finds is then refined: a centre goes from
-    where two share a cluster to where one serves two, and single rows change clusters, as long as the scatter falls.
-    With one feature, the clusters of least scatter are found outright.
+    where two share a cluster to where one serves two, and single rows change clusters, as long as the scatter
+    falls. With one feature, the clusters of least scatter are found outright.
 
     Differs from scikit-learn's by this refinement, which is off where the caller gives the starting centres: then
     labels and centres are those of Lloyd's algorithm. With the same random state, k-means++ draws the same rows.

@@ -1,4 +1,4 @@
-"""Clusters that are known: how low can the scatter of a clustering get."""
+"""Synthetic clusters: how little scatter can a clustering have."""
 
 import numpy as np
 
@@ -20,8 +20,8 @@ _TRIES = 1000
 def spread_clusters(n: int = 7500, *, clusters: int = 50, deviation: float = 0.25, seed: Seed = 0) -> Rows:
     """Simulate equal normal clusters whose centres are drawn at random, but not close to each other.
 
-    The more clusters there are, the less likely a start has one centre in each; from others, Lloyd's algorithm rarely
-    finds back.
+    The more clusters there are, the less likely a start has one centre in each; from others, Lloyd's algorithm
+    rarely finds back.
 
     Parameters
     ----------

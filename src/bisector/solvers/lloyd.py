@@ -404,7 +404,7 @@ def _fill_empty(clusters: _Clusters, found: ClusterSums) -> None:
     n_asked = min(rows.n_rows, len(empty) + len(sizes))
     candidates = np.argpartition(-far, n_asked - 1)[:n_asked]
     candidates = candidates[np.lexsort((candidates, -far[candidates]))]
-    places = iter(empty)
+    places = iter(empty.tolist())
     place = next(places)
     for row in candidates[far[candidates] > 0]:
         owner = clusters.labels[row]

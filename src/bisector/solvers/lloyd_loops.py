@@ -302,7 +302,7 @@ def assign(
                     runner_up = least
                 owner = np.int32(decided)
                 if far:
-                    runner_up = -np.inf
+                    runner_up = np.float64(-np.inf)
             if len(bounds.lower):
                 beyond = squares[number] * (1.0 - frame.share) + runner_up
                 known = np.sqrt(beyond) / frame.scale * (1.0 - _ROUNDING) if beyond > 0.0 else 0.0

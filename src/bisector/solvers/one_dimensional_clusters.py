@@ -75,14 +75,16 @@ def best_intervals(values: Floats, k: int, weights: Floats | None = None) -> Num
     sizes = np.bincount(inverse, weights).astype(np.float64)
     n, k = len(places), min(k, len(places))
     shifted = places - np.average(places, weights=sizes)
-    running = [given(np.concatenate([[0.0], np.cumsum(sizes * shifted**power)])) for power in range(3)]
+    weight, total, squares = (
+        given(np.concatenate([[0.0], np.cumsum(sizes * shifted**power)])) for power in range(3)
+    )
     starts = np.zeros((k, n + 1), dtype=np.int32)
     before = np.full(n + 1, np.inf)
     before[0] = 0.0
     stack = np.empty((64, 4), dtype=np.int64)
     for cluster in range(k):
         after = np.full(n + 1, np.inf)
-        add_cluster(*running, given(before), after, starts[cluster], stack, cluster + 1)
+        add_cluster(weight, total, squares, given(before), after, starts[cluster], stack, cluster + 1)
         before = after
     boundaries = np.empty(k + 1, dtype=np.int64)
     boundaries[k] = n

@@ -91,7 +91,7 @@ def _sample(rows: Source, found: Lloyd, random: np.random.RandomState) -> tuple[
         chosen = np.sort(random.choice(chosen, most, replace=False))
     X = rows.take(chosen)
     X = X.toarray() if hasattr(X, "tocsr") else X
-    return X.astype(np.float64, copy=False), weights[chosen], np.count_nonzero(weights) <= most
+    return X.astype(np.float64, copy=False), weights[chosen], bool(np.count_nonzero(weights) <= most)
 
 
 def improved_centres(

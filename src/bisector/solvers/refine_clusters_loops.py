@@ -287,7 +287,7 @@ def move_centres(X: Any, weights: Any, state: Any, kept: Any, most_work: int) ->
         found = False
         restore(kept, state)
         for _ in range(_MOST_FAILURES):
-            best = np.argmax(scores)
+            best = int(np.argmax(scores))
             a, b = best // len(givers), best % len(givers)
             if not scores[a, b] > -np.inf or work >= most_work:
                 break

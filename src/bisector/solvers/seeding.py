@@ -1,8 +1,8 @@
 """Where clusters begin: rows, or means of random parts, from which centres set out.
 
-- *k-means++* (Arthur and Vassilvitskii, 2007) draws rows one after the other, each with a chance proportional to its
-  weight times its squared distance from the rows drawn before. The *greedy* form draws a few candidates at a time
-  and keeps the one that leaves the least total. With the same random state, the rows are those of scikit-learn.
+- *k-means++* (Arthur and Vassilvitskii, 2007) draws rows one after the other, each with a chance proportional to
+  its weight times its squared distance from the rows drawn before. The *greedy* form draws a few candidates at a
+  time and keeps the one that leaves the least total. With the same random state, the rows are scikit-learn's.
 - *random* draws different rows.
 - *farthest-first* draws the first row, and then takes the row farthest from those taken.
 - *random-partition* gives every row to a random cluster, and begins with the means.
@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 
 # Of data on disk, so many rows are drawn to seed from: seeding reads its rows once for every centre.
 ROWS_FROM_DISK = 2**18
-# Blocks whose rows one thread compares in a row.
+# Numbers that a thread compares in one go.
 _NUMBERS_AT_ONCE = 2**19
 
 
@@ -152,10 +152,8 @@ def _plus_plus(held: _Held, k: int, random: np.random.RandomState) -> Any:
     totals = held.add(chosen[0])
     while len(chosen) < k:
         marks = random.uniform(size=trials) * totals.sum()
-        if totals.any():
-            numbers = [held.row_at(mark, totals) for mark in marks]
-        else:  # every row is a centre already
-            numbers = [held.n_rows - 1]
+        # When every row is a centre already, the last one is another.
+        numbers = [held.row_at(mark, totals) for mark in marks] if totals.any() else [held.n_rows - 1]
         candidates = held.take(numbers)
         best = int(np.argmin(held.totals_with(candidates))) if len(numbers) > 1 else 0
         chosen.append(candidates[best])
@@ -173,7 +171,7 @@ def _random_rows(held: _Held, k: int, random: np.random.RandomState) -> Any:
 
 def _farthest_first(held: _Held, k: int, random: np.random.RandomState) -> Any:
     number = held.draw_first(random)
-    chosen = []
+    chosen: list[Any] = []
     counted = None if held.weights is None else held.weights > 0
     while len(chosen) < k:
         chosen.append(held.take([number])[0])

@@ -275,7 +275,7 @@ def test_the_overview_has_a_line_for_each():
     chapters = [heading.partition(":")[0] for heading in headings]
     assert chapters == [
         "Flach, chapter 7", "Flach, chapter 7", "Flach, chapter 8",
-        "Learning From Data, chapter 6", "Tables that come with scikit-learn",
+        "Learning From Data, chapter 6", "Synthetic clusters", "Tables that come with scikit-learn",
     ]  # fmt: skip
     assert datasets.overview()._repr_html_().count("<tr>") == len(NAMES) + len(headings)
 

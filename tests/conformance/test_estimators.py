@@ -36,7 +36,7 @@ _LIGHT_CLASS = "the best weights seen also get rows of the light class right"
 EXPECTED_FAILURES: dict[tuple[str, str], str] = {
     **{
         (name, f"check_sample_weight_equivalence_on_{kind}_data"): _DRAWN_START
-        for name in ("KExemplars", "KernelKMeans")
+        for name in ("KExemplars", "KMeans", "KernelKMeans")
         for kind in ("dense", "sparse")
     },
     **{
@@ -69,10 +69,6 @@ EXPECTED_FAILURES: dict[tuple[str, str], str] = {
     ("RadiusNeighborsClassifier", "check_sample_weight_equivalence_on_sparse_data"): _NO_NEIGHBOURS,
     ("RadiusNeighborsRegressor", "check_sample_weight_equivalence_on_dense_data"): _NO_NEIGHBOURS,
     ("RadiusNeighborsRegressor", "check_sample_weight_equivalence_on_sparse_data"): _NO_NEIGHBOURS,
-    **{
-        ("KMeans", f"check_sample_weight_equivalence_on_{kind}_data"): _DRAWN_START
-        for kind in ("dense", "sparse")
-    },
     (
         "VoronoiCondenser",
         "check_dtype_object",

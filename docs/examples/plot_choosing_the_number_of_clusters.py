@@ -16,12 +16,11 @@ anything to find.
 
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.cluster import KMeans
 
-from bisector import choose_k, datasets, structure_test
+from bisector import KMeans, choose_k, datasets, structure_test
 
 BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "0.55"
-kmeans = KMeans(n_init=5)
+kmeans = KMeans(random_state=0)
 data = {
     "four clusters": datasets.four_gaussians(400).X,
     "none": datasets.uniform_square(400).X,
@@ -67,7 +66,7 @@ for row, (name, X) in zip(axes, data.items(), strict=True):
 
 figure, axes = plt.subplots(1, 2, figsize=(8.5, 3.4), layout="constrained", sharey=True)
 for ax, (name, X) in zip(axes, data.items(), strict=True):
-    test = structure_test(X, KMeans(n_init=1))
+    test = structure_test(X, KMeans(random_state=0))
     print(f"{name}: {test.verdict}")
     ax.plot(test.k, test.observed[0], "o-", color=BLUE, label="data")
     for kind, dash, values in zip(

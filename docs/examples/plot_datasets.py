@@ -14,9 +14,8 @@ can compute on by hand, and simulators with a seed. Each says in one sentence wh
 
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.cluster import KMeans
 
-from bisector import LinearRegression, datasets
+from bisector import KMeans, LinearRegression, datasets
 
 datasets.load("double_semicircle", n=500)
 
@@ -103,7 +102,7 @@ plt.show()
 fig, axes = plt.subplots(2, 3, figsize=(9.6, 6.2), layout="constrained")
 for ax, scale in zip(axes[0], (1, 5), strict=False):
     data = datasets.rescaled_pair(y_scale=scale)
-    found = KMeans(2, n_init=10, random_state=0).fit(data.X).labels_
+    found = KMeans(2, random_state=0).fit(data.X).labels_
     for cluster, marker in [(0, "x"), (1, "o")]:
         rows = data.y == cluster
         colors = np.where(found[rows] == found[0], BLUE, ORANGE)

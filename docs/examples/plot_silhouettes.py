@@ -16,9 +16,8 @@ a glance which clustering to trust.
 
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.cluster import KMeans
 
-from bisector import datasets, silhouette
+from bisector import KMeans, datasets, silhouette
 
 BLUE, ORANGE = "#0072b2", "#d55e00"
 MARKS = [(0, BLUE, "o"), (1, ORANGE, "x")]
@@ -42,7 +41,7 @@ def draw_silhouette(ax, found):
 figure, axes = plt.subplots(2, 2, figsize=(8.5, 6.5), layout="constrained")
 for (above, below), scale in zip(axes.T, [1, 5], strict=True):
     X, _ = datasets.rescaled_pair(y_scale=scale)
-    labels = KMeans(2, n_init=10, random_state=0).fit_predict(X)
+    labels = KMeans(2, random_state=0).fit_predict(X)
     order = np.argsort([X[labels == c, 0].mean() for c in (0, 1)])
     labels = order[labels]
     found = silhouette(X, labels, metric="sqeuclidean")

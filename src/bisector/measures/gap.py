@@ -161,10 +161,9 @@ def gap_statistic(
 
     Examples
     --------
-    >>> from sklearn.cluster import KMeans
-    >>> from bisector import datasets, gap_statistic
+    >>> from bisector import KMeans, datasets, gap_statistic
     >>> X, _ = datasets.four_gaussians(200)
-    >>> found = gap_statistic(X, KMeans(n_init=3), range(1, 7), n_refs=10)
+    >>> found = gap_statistic(X, KMeans(), range(1, 7), n_refs=10)
     >>> found.k_, found.k_by_max
     (4, 4)
     """

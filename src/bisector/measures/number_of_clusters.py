@@ -132,10 +132,9 @@ def choose_k(
 
     Examples
     --------
-    >>> from sklearn.cluster import KMeans
-    >>> from bisector import choose_k, datasets
+    >>> from bisector import KMeans, choose_k, datasets
     >>> X, _ = datasets.four_gaussians(200)
-    >>> found = choose_k(X, KMeans(n_init=3), range(1, 7), n_refs=10)
+    >>> found = choose_k(X, KMeans(), range(1, 7), n_refs=10)
     >>> found.k_
     4
     >>> print(found.advice)

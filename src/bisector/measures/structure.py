@@ -160,9 +160,8 @@ def structure_test(
 
     Examples
     --------
-    >>> from sklearn.cluster import KMeans
-    >>> from bisector import datasets, structure_test
-    >>> kmeans = KMeans(n_init=1)
+    >>> from bisector import KMeans, datasets, structure_test
+    >>> kmeans = KMeans()
     >>> structure_test(datasets.uniform_square(50).X, kmeans, range(1, 5), n_refs=39).structured
     False
     >>> found = structure_test(datasets.four_gaussians(100).X, kmeans, range(1, 6), n_refs=39)

@@ -3,6 +3,8 @@
 
 from .catalogue import all_estimators as all_estimators
 from .clustering import (
+    AgglomerativeClustering as AgglomerativeClustering,
+    Dendrogram as Dendrogram,
     KernelKMeans as KernelKMeans,
     KExemplars as KExemplars,
     KMeans as KMeans,

@@ -1,0 +1,245 @@
+"""Agglomerative clustering: a hierarchy of clusters, from single rows to all of them (Flach 8.5)."""
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bisector.clustering.dendrogram import Dendrogram
+from bisector.clustering.linkage_scores import linkages_to_clusters
+from bisector.distances.distance import Distance, Rows
+from bisector.distances.names import resolve
+from bisector.distances.precomputed import Precomputed
+from bisector.engine.sources import refuse_collections
+from bisector.engine.validation import blank, check_choice, check_count, check_flag, check_number, store
+from bisector.engine.values import HoldsValues
+from bisector.solvers.linkages import FORMULAS, LINKAGES
+from bisector.solvers.merge import merge_clusters
+
+Linkage = Literal["ward", "complete", "average", "single", "centroid", "median", "weighted"]
+
+
+class AgglomerativeClustering(ClusterMixin, HoldsValues, BaseEstimator):
+    """Merge the two closest clusters, from single rows on, until all are one; then cut the tree.
+
+    A drop-in for scikit-learn's estimator that takes any distance, on vectors, strings or sets, or distances that are
+    known already; knows three more linkages; and gives new rows to clusters.
+
+    Parameters
+    ----------
+    n_clusters : int or None, default=2
+        How many clusters; None if `distance_threshold` is given.
+    metric : str, Distance or callable, default="euclidean"
+        With "precomputed", X holds the distances between all rows, of which those above the diagonal count.
+    memory : None, str or joblib.Memory, default=None
+        Without effect, for scikit-learn's signature: the dendrogram is kept, and can be cut again at no cost.
+    connectivity : None
+        Merging only along a graph is not offered: anything but None is refused.
+    compute_full_tree : "auto" or bool, default="auto"
+        Without effect: the tree is always full.
+    linkage : {"ward", "complete", "average", "single", "centroid", "median", "weighted"}, default="ward"
+        How far apart two clusters are: by what their merger adds to the scatter; by their farthest rows; on average;
+        by their nearest rows; by their means; by their middles, each half way between those of two parts; or by the
+        mean over two parts. Ward, centroid and median linkage are of Euclidean space.
+    distance_threshold : float, default=None
+        The level from which on clusters are not merged, in place of `n_clusters`.
+    compute_distances : bool, default=False
+        Whether there is an attribute `distances_` without a threshold too.
+    dtype : {"float64", "float32"}, default="float64"
+        Of the matrix of distances that all linkages but "single" need: n² numbers.
+    n_jobs : int, default=None
+        Number of threads; None means all cores allowed here. It does not change the result.
+
+    Attributes
+    ----------
+    n_clusters_, labels_, n_leaves_, n_connected_components_, children_, distances_
+        As in scikit-learn. Clusters are numbered in the order of their first rows.
+    dendrogram_ : Dendrogram
+        The whole hierarchy.
+    metric_ : Distance
+        With what it learned from the rows.
+    n_features_in_, feature_names_in_
+        As in scikit-learn; not for strings and sets.
+
+    Notes
+    -----
+    Rows have no weights: a row that counts twice would have to be there twice, with a merge at level zero.
+
+    Examples
+    --------
+    >>> from bisector import AgglomerativeClustering
+    >>> words = ["cat", "cats", "hat", "house", "houses", "mouse"]
+    >>> model = AgglomerativeClustering(2, metric="levenshtein", linkage="average").fit(words)
+    >>> model.labels_
+    array([0, 0, 0, 1, 1, 1])
+    >>> model.predict(["bat", "blouse"])
+    array([0, 1])
+    """
+
+    _rows: Rows
+    dendrogram_: Dendrogram
+    metric_: Distance
+
+    def __init__(
+        self,
+        n_clusters: int | None = 2,
+        *,
+        metric: Any = "euclidean",
+        memory: Any = None,
+        connectivity: Any = None,
+        compute_full_tree: Any = "auto",
+        linkage: Linkage = "ward",
+        distance_threshold: float | None = None,
+        compute_distances: bool = False,
+        dtype: Literal["float64", "float32"] = "float64",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.metric = metric
+        self.memory = memory
+        self.connectivity = connectivity
+        self.compute_full_tree = compute_full_tree
+        self.linkage = linkage
+        self.distance_threshold = distance_threshold
+        self.compute_distances = compute_distances
+        self.dtype = dtype
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Build the hierarchy and cut it.
+
+        Parameters
+        ----------
+        X : rows
+            What the metric compares: a matrix, strings, sets, a frame, or a matrix of distances.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        stand_in, distance = blank(self), resolve(self.metric)
+        if self.linkage in FORMULAS and FORMULAS[self.linkage].values == "squares":
+            self._check_euclidean(distance)
+        items = _check_items(stand_in, X, distance, reset=True)
+        distance = distance.learned(items)
+        rows = distance.prepare(items)
+        n = len(rows)
+        if not n:
+            raise ValueError("There are no rows to cluster.")
+        if self.n_clusters is not None and self.n_clusters > n:
+            raise ValueError(
+                f"Cannot extract more clusters than samples: n_clusters is {self.n_clusters}, but X has {n} rows."
+            )
+        found = merge_clusters(distance, rows, self.linkage, dtype=self.dtype, n_jobs=self.n_jobs)
+        tree = Dendrogram(*found)
+        if self.distance_threshold is None:
+            k = check_count("n_clusters", self.n_clusters)
+        else:
+            k = int((tree.levels >= self.distance_threshold).sum()) + 1
+        learned: dict[str, Any] = {}
+        if self.compute_distances or self.distance_threshold is not None:
+            learned["distances_"] = tree.levels
+        return store(
+            self,
+            stand_in,
+            **learned,
+            labels_=tree.cut(k),
+            n_clusters_=k,
+            n_leaves_=n,
+            n_connected_components_=1,
+            children_=tree.merges,
+            dendrogram_=tree,
+            metric_=distance,
+            _rows=rows,
+        )
+
+    def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int64]:
+        """Build the hierarchy, cut it, and return the labels of the rows."""
+        return self.fit(X).labels_
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """Give new rows to the clusters of the cut: each to the one whose linkage to it is the smallest.
+
+        For single linkage this is the cluster of the nearest row, for complete linkage the one whose farthest row is
+        nearest, for average linkage the one with the least mean distance, for centroid linkage the one with the nearest
+        mean, for Ward's the one whose scatter it adds least to. A row that was clustered need not return to its own
+        cluster, since merges are not undone. The smaller label wins a tie.
+
+        Parameters
+        ----------
+        X : rows
+            With "precomputed", distances from new rows to those that were clustered.
+        """
+        check_is_fitted(self)
+        items = _check_items(self, X, self.metric_, reset=False)
+        queries = self.metric_.prepare(items, like=self._rows)
+        return linkages_to_clusters(
+            self.metric_, queries, self._rows, self.dendrogram_, self.n_clusters_, self.linkage, self.n_jobs
+        ).argmin(axis=1)
+
+    def _check_parameters(self) -> None:
+        check_choice("linkage", self.linkage, LINKAGES)
+        check_choice("dtype", self.dtype, ("float64", "float32"))
+        check_flag("compute_distances", self.compute_distances)
+        if (self.n_clusters is None) == (self.distance_threshold is None):
+            raise ValueError(
+                "Exactly one of n_clusters and distance_threshold has to be set, and the other needs to be None."
+            )
+        if self.n_clusters is not None:
+            check_count("n_clusters", self.n_clusters)
+        if self.distance_threshold is not None:
+            check_number("distance_threshold", self.distance_threshold, at_least=0)
+            if self.compute_full_tree is False:
+                raise ValueError("compute_full_tree must be True if distance_threshold is set.")
+        if self.connectivity is not None:
+            raise ValueError(
+                "connectivity must be None: merging along a graph is not offered here; give a precomputed matrix with "
+                'large distances where there is no edge, with linkage="complete", or use '
+                "sklearn.cluster.AgglomerativeClustering."
+            )
+
+    def _check_euclidean(self, distance: Distance) -> None:
+        """Refuse a distance that is not one of Euclidean space; of precomputed ones the user knows."""
+        from bisector.distances.elliptical import Elliptical, Mahalanobis
+        from bisector.distances.minkowski import Euclidean, Minkowski
+        from bisector.kernels import KernelDistance
+
+        straight = isinstance(distance, Euclidean | Elliptical | Mahalanobis) and not distance.squared
+        straight = straight or (isinstance(distance, Minkowski) and distance.p == 2)
+        if not (straight or isinstance(distance, Precomputed | KernelDistance)):
+            raise ValueError(
+                f'metric is {self.metric!r}, but linkage="{self.linkage}" works in Euclidean space only: take '
+                'metric="euclidean", or another linkage, such as "average".'
+            )
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        try:
+            distance = resolve(self.metric)
+        except (TypeError, ValueError):
+            return tags  # fit will say what is wrong with it
+        tags.input_tags.pairwise = isinstance(distance, Precomputed)
+        tags.input_tags.string = not distance.numeric
+        return tags
+
+
+def _check_items(estimator: Any, X: Any, distance: Distance, *, reset: bool) -> Any:
+    """Check what the estimator is given, as far as its distance does not."""
+    refuse_collections(X)
+    if distance.numeric:
+        finite: Any = "allow-nan" if getattr(distance, "may_miss", False) else True
+        kinds = [np.float64, np.float32]
+        sparse = None if isinstance(distance, Precomputed) else "csr"
+        return validate_data(
+            estimator, X, reset=reset, accept_sparse=sparse, dtype=kinds, ensure_all_finite=finite,
+            ensure_min_samples=1,
+        )  # fmt: skip
+    if hasattr(X, "columns") or getattr(X, "ndim", 1) == 2:
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+    return X

@@ -37,7 +37,7 @@ def find_ways_out(
     formula: Any, tree: Any, owners: Any, owners_below: Any, shortest: Any, first: int, stop: int,
     reach: Any, mates: Any,
 ) -> int:  # fmt: skip
-    """Find the nearest two rows outside its component for the rows of some leaves, where it may beat the `shortest`.
+    """Find the nearest two rows outside its component for the rows of some leaves that may beat `shortest`.
 
     Returns how many bounds and distances were computed.
     """
@@ -189,7 +189,7 @@ def join_components(
 @loop
 def rename_owners(tree: Any, names: Any, owners: Any, owners_below: Any) -> None:
     """Give all rows the new numbers of their components; note which parts of the tree belong to one only."""
-    sizes, children, lanes, root = tree.sizes, tree.children, tree.lanes, tree.root
+    sizes, children, lanes = tree.sizes, tree.children, tree.lanes
     n_branches = len(lanes)
     whole = np.empty(len(sizes), np.int64)
     for leaf in range(len(sizes)):

@@ -29,6 +29,16 @@ def number_merges(pairs: Any, children: Any, sizes: Any) -> None:
 
 
 @loop
+def raise_levels(pairs: Any, levels: Any) -> None:
+    """Lift levels that rounding has put below those of the parts, where clusters are named by their smallest rows."""
+    reached = np.zeros(len(pairs) + 1)
+    for i in range(len(pairs)):
+        a, b = pairs[i, 0], pairs[i, 1]
+        levels[i] = max(levels[i], reached[a], reached[b])
+        reached[a] = levels[i]
+
+
+@loop
 def label_leaves(children: Any, joined: Any, labels: Any) -> int:
     """Label rows by the clusters of the merges that are `joined`, numbered by their first rows; return how many."""
     n = len(children) + 1
@@ -92,6 +102,7 @@ def warm() -> None:
     """Compile the loops of this module."""
     pairs, numbers = given(np.array([[0, 1]])), np.empty(2, np.int64)
     number_merges(pairs, np.empty((1, 2), np.int64), numbers[:1])
+    raise_levels(pairs, np.ones(1))
     label_leaves(pairs, given(np.ones(1, np.bool_)), numbers)
     order_leaves(pairs, numbers)
     sizes, levels = given(np.full(1, 2)), given(np.ones(1))

@@ -1,8 +1,9 @@
 """Agglomerative clustering: merge the two closest clusters until one is left (Flach, Algorithm 8.4).
 
 Which two are closest is what the linkage says (`bisector.solvers.linkages`). Single linkage comes from a minimum
-spanning tree (`bisector.solvers.spanning_tree`) and needs no matrix; all others work on the distances between all
-rows (`bisector.solvers.merge_matrix`).
+spanning tree (`bisector.solvers.spanning_tree`) and needs no matrix; neither do Ward, centroid and median linkage on
+rows of Euclidean space, which keep the middles of clusters (`bisector.solvers.merge_points`). All others work on the
+distances between all rows (`bisector.solvers.merge_matrix`).
 
 Certificate: replayed in the order of the result, each merge joins a pair of clusters than which no pair is closer.
 Where several are equally close, which of them is merged first depends on the linkage's algorithm, and is the same
@@ -16,14 +17,20 @@ from numpy.typing import NDArray
 
 from bisector.distances.coordinate_distance import CoordinateDistance
 from bisector.distances.distance import Distance, Rows
+from bisector.distances.numeric_rows import NumericRows
 from bisector.distances.reductions import write_all
-from bisector.engine.memory import require
+from bisector.distances.terms import SquaredTerms
+from bisector.engine.memory import budget, require
 from bisector.solvers.linkages import FORMULAS
 from bisector.solvers.merge_matrix import merge_in_matrix
+from bisector.solvers.merge_points import merge_middles
 from bisector.solvers.spanning_tree import minimum_spanning_tree
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+# Where rows are longer, comparing middles again and again takes longer than updating a matrix.
+_LONG_ROWS = 64
 
 
 class Hierarchy(NamedTuple):
@@ -74,16 +81,24 @@ def merge_clusters(
     >>> merge_clusters(Euclidean(), rows, "average").levels
     array([1. , 4.5])
     """
+    from bisector.engine.loops import given
+    from bisector.solvers.hierarchy_loops import raise_levels
+
     if linkage == "single":
         tree = minimum_spanning_tree(distance, rows, n_jobs=n_jobs)
         return number(tree.ends, tree.lengths)
     formula = FORMULAS[linkage]
-    matrix, finish = _matrix(distance, rows, formula, np.dtype(dtype), n_jobs)
-    pairs, levels = merge_in_matrix(formula, matrix, n_jobs=n_jobs)
+    points = _points(distance, rows, np.dtype(dtype)) if formula.values == "squares" else None
+    if points is not None:
+        pairs, levels = merge_middles(points, linkage, n_jobs=n_jobs)
+    else:
+        matrix = _matrix(distance, rows, formula, np.dtype(dtype), n_jobs)
+        pairs, levels = merge_in_matrix(formula, matrix, n_jobs=n_jobs)
     if formula.reducible:
+        raise_levels(given(pairs), levels)
         order = np.argsort(levels, kind="stable")  # what is merged later is not lower
         pairs, levels = pairs[order], levels[order]
-    return number(pairs, finish(levels))
+    return number(pairs, np.sqrt(levels) if formula.values == "squares" else levels)
 
 
 def number(pairs: Integers, levels: Floats) -> Hierarchy:
@@ -96,17 +111,29 @@ def number(pairs: Integers, levels: Floats) -> Hierarchy:
     return Hierarchy(children, levels, sizes)
 
 
+def _points(distance: Distance, rows: Rows, dtype: np.dtype[Any]) -> Floats | None:
+    """Return rows of Euclidean space as points, unless a matrix of their distances is made and updated faster."""
+    if not (isinstance(distance, CoordinateDistance) and isinstance(rows, NumericRows)):
+        return None
+    n, d = rows.values.shape
+    if distance.may_miss or not isinstance(distance.lower(d), SquaredTerms):
+        return None
+    if d > _LONG_ROWS and n * n * dtype.itemsize <= budget() // 2:
+        return None
+    return rows.dense(range(n)).astype(np.float64)
+
+
 def _matrix(
     distance: Distance, rows: Rows, formula: Any, dtype: np.dtype[Any], n_jobs: int | None
-) -> tuple[NDArray[Any], Any]:
-    """Return the values that a linkage works on, for all pairs, and what turns levels into distances."""
+) -> NDArray[Any]:
+    """Return the values that a linkage works on, for all pairs."""
     n = len(rows)
     smaller = "" if dtype == np.float32 else ', dtype="float32" for half of it'
     require(
         n * n * dtype.itemsize,
         doing=f"Merging {n:,} rows by this linkage",
         holding=f"{n:,} × {n:,} distances",
-        instead=f'use linkage="single", which needs no matrix{smaller}, or fewer rows',
+        instead=f'use linkage="single", or "ward" on Euclidean rows, which need no matrix{smaller}, or fewer rows',
     )
     pairs = distance.between(rows, rows)
     matrix = np.empty((n, n), dtype=dtype)
@@ -117,5 +144,4 @@ def _matrix(
             raise ValueError(f"{distance!r} gives NaN for some rows: clusters cannot be compared then.")
     if formula.values == "squares":
         np.square(matrix, out=matrix)
-        return matrix, np.sqrt
-    return matrix, np.asarray
+    return matrix

@@ -7,10 +7,10 @@ the clusters of single linkage.
 Three ways lead to it:
 
 - **Borůvka** in a k-d tree, for rows with few coordinates. Each round joins every component with the nearest row
-  outside it. Boxes that belong wholly to the component are passed over, and a row whose lower bound exceeds a way out
-  that its component has already is not asked. No n² work: 200,000 rows take about as long as three searches for the
-  nearest neighbour of each.
-- **Prim** for rows of numbers with more coordinates: n²/2 distances, computed several at a time, n numbers of memory.
+  outside it. Boxes that belong wholly to the component are passed over, and a row whose lower bound exceeds a way
+  out that its component has already is not asked. No n² work: 200,000 rows of three coordinates take about as long
+  as three searches for the nearest neighbour of each.
+- **Prim** for rows of numbers with more coordinates: n²/2 distances, computed several at a time.
 - **Prim** in a matrix, or asking for one row of distances after the other, for everything else.
 
 Certificate: the lengths of any two minimum spanning trees agree in sorted order, so that tests compare them with
@@ -35,7 +35,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 # Up to so many coordinates boxes separate rows well enough; and from so many rows on.
-_MOST_COORDINATES, _FEWEST_ROWS = 6, 1000
+_MOST_COORDINATES, _FEWEST_ROWS = 15, 1000
 
 # With more coordinates than this, distances come from a matrix product where there is room for all of them.
 _LONG_ROWS = 64

@@ -1,0 +1,96 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial.distance import cdist
+
+from bisector.distances import Chebyshev, Compiled, Cosine, Euclidean, Levenshtein, Manhattan, Precomputed
+from bisector.solvers import spanning_tree
+from bisector.solvers.spanning_tree import minimum_spanning_tree
+
+
+def tree_of(X, metric=None, **options):
+    distance = metric or Euclidean()
+    return minimum_spanning_tree(distance, distance.prepare(X), **options)
+
+
+def kruskal(D):
+    """The sorted lengths of a minimum spanning tree, from all pairs."""
+    n = len(D)
+    groups, lengths = np.arange(n), []
+    upper = np.triu_indices(n, 1)
+    for e in np.argsort(D[upper], kind="stable"):
+        a, b = groups[upper[0][e]], groups[upper[1][e]]
+        if a != b:
+            groups[groups == a] = b
+            lengths.append(D[upper][e])
+    return np.array(lengths)
+
+
+def assert_spans(tree, D):
+    n = len(D)
+    assert tree.ends.shape == (n - 1, 2)
+    graph = np.zeros((n, n))
+    graph[tree.ends[:, 0], tree.ends[:, 1]] = 1
+    assert connected_components(graph)[0] == 1
+    np.testing.assert_allclose(tree.lengths, D[tree.ends[:, 0], tree.ends[:, 1]], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(tree.lengths, kruskal(D), rtol=1e-9, atol=1e-12)
+
+
+def test_by_hand():
+    tree = tree_of(np.array([[0.0], [10.0], [1.0], [3.0]]))
+    np.testing.assert_array_equal(tree.ends, [[0, 2], [2, 3], [1, 3]])
+    np.testing.assert_array_equal(tree.lengths, [1, 2, 7])
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 8])
+@pytest.mark.parametrize("n", [2, 3, 33, 300])
+def test_boxes_find_what_kruskal_finds(n, d, monkeypatch):
+    monkeypatch.setattr(spanning_tree, "_FEWEST_ROWS", 2)
+    X = np.random.default_rng(n + d).standard_normal((n, d))
+    assert_spans(tree_of(X), cdist(X, X))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=120))
+def test_boxes_on_rows_with_ties(points):
+    X = np.array(points, dtype=float)
+    rows, ends, lengths = np.ascontiguousarray(X), np.empty((len(X) - 1, 2), np.int64), np.empty(len(X) - 1)
+    spanning_tree.grow_in_boxes(Euclidean().lower(2), rows, ends, lengths)
+    order = np.argsort(lengths, kind="stable")
+    assert_spans(spanning_tree.SpanningTree(ends[order], np.sqrt(lengths[order])), cdist(X, X))
+
+
+@pytest.mark.parametrize("metric", [Euclidean(), Manhattan(), Chebyshev(), Cosine()])
+def test_boxes_and_prim_agree(metric, monkeypatch):
+    X = np.random.default_rng(0).random((1200, 3))
+    boxes = tree_of(X, metric)
+    monkeypatch.setattr(spanning_tree, "_MOST_COORDINATES", 0)
+    np.testing.assert_array_equal(tree_of(X, metric).ends, boxes.ends)
+
+
+def test_any_number_of_threads_gives_the_same_tree():
+    X = np.random.default_rng(1).integers(0, 12, size=(3000, 3)).astype(float)
+    one, two = tree_of(X, n_jobs=1), tree_of(X, n_jobs=2)
+    np.testing.assert_array_equal(one.ends, two.ends)
+
+
+@pytest.mark.parametrize("room", [True, False])
+def test_functions_and_strings(room, monkeypatch):
+    if not room:
+        monkeypatch.setattr(spanning_tree, "budget", lambda: 0)
+    X = np.random.default_rng(2).random((40, 2))
+    assert_spans(tree_of(X, Compiled(lambda x, y: np.abs(x - y).sum())), cdist(X, X, "cityblock"))
+    words = ["cat", "house", "cats", "mouse", "hat"]
+    np.testing.assert_array_equal(tree_of(words, Levenshtein()).lengths, [1, 1, 1, 4])
+
+
+def test_matrix_and_long_rows():
+    X = np.random.default_rng(3).random((50, 100))
+    assert_spans(tree_of(X), cdist(X, X))
+    assert_spans(tree_of(cdist(X, X), Precomputed()), cdist(X, X))
+
+
+def test_one_row_and_equal_rows():
+    assert tree_of(np.zeros((1, 3))).ends.shape == (0, 2)
+    np.testing.assert_array_equal(tree_of(np.ones((1500, 3))).lengths, 0)

@@ -25,8 +25,8 @@ Linkage = Literal["ward", "complete", "average", "single", "centroid", "median",
 class AgglomerativeClustering(ClusterMixin, HoldsValues, BaseEstimator):
     """Merge the two closest clusters, from single rows on, until all are one; then cut the tree.
 
-    A drop-in for scikit-learn's estimator that takes any distance, on vectors, strings or sets, or distances that are
-    known already; knows three more linkages; and gives new rows to clusters.
+    A drop-in for scikit-learn's estimator that takes any distance, on vectors, strings or sets, or distances that
+    are known already; knows three more linkages; and gives new rows to clusters.
 
     Parameters
     ----------
@@ -41,15 +41,16 @@ class AgglomerativeClustering(ClusterMixin, HoldsValues, BaseEstimator):
     compute_full_tree : "auto" or bool, default="auto"
         Without effect: the tree is always full.
     linkage : {"ward", "complete", "average", "single", "centroid", "median", "weighted"}, default="ward"
-        How far apart two clusters are: by what their merger adds to the scatter; by their farthest rows; on average;
-        by their nearest rows; by their means; by their middles, each half way between those of two parts; or by the
-        mean over two parts. Ward, centroid and median linkage are of Euclidean space.
+        How far apart two clusters are: by what their merger adds to the scatter; by their farthest rows; on
+        average; by their nearest rows; by their means; by their middles, each half way between those of two parts;
+        or by the mean over two parts. Ward, centroid and median linkage are of Euclidean space.
     distance_threshold : float, default=None
         The level from which on clusters are not merged, in place of `n_clusters`.
     compute_distances : bool, default=False
         Whether there is an attribute `distances_` without a threshold too.
     dtype : {"float64", "float32"}, default="float64"
-        Of the matrix of distances that all linkages but "single" need: n² numbers.
+        Of the matrix of n² distances. Single linkage needs none, nor do Ward, centroid and median linkage on
+        Euclidean rows with up to 64 features.
     n_jobs : int, default=None
         Number of threads; None means all cores allowed here. It does not change the result.
 
@@ -165,10 +166,10 @@ class AgglomerativeClustering(ClusterMixin, HoldsValues, BaseEstimator):
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Give new rows to the clusters of the cut: each to the one whose linkage to it is the smallest.
 
-        For single linkage this is the cluster of the nearest row, for complete linkage the one whose farthest row is
-        nearest, for average linkage the one with the least mean distance, for centroid linkage the one with the nearest
-        mean, for Ward's the one whose scatter it adds least to. A row that was clustered need not return to its own
-        cluster, since merges are not undone. The smaller label wins a tie.
+        For single linkage this is the cluster of the nearest row, for complete linkage the one whose farthest row
+        is nearest, for average linkage the one with the least mean distance, for centroid linkage the one with the
+        nearest mean, for Ward's the one whose scatter it adds least to. A row that was clustered need not return to
+        its own cluster, since merges are not undone. The smaller label wins a tie.
 
         Parameters
         ----------
@@ -198,9 +199,8 @@ class AgglomerativeClustering(ClusterMixin, HoldsValues, BaseEstimator):
                 raise ValueError("compute_full_tree must be True if distance_threshold is set.")
         if self.connectivity is not None:
             raise ValueError(
-                "connectivity must be None: merging along a graph is not offered here; give a precomputed matrix with "
-                'large distances where there is no edge, with linkage="complete", or use '
-                "sklearn.cluster.AgglomerativeClustering."
+                "connectivity must be None: merging along a graph is not offered here; use "
+                "sklearn.cluster.AgglomerativeClustering for it."
             )
 
     def _check_euclidean(self, distance: Distance) -> None:

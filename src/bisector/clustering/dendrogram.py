@@ -108,8 +108,8 @@ class Dendrogram:
     def monotone(self) -> Monotonicity:
         """Whether levels rise from the leaves to the root; if not, the first merge that is lower than a part.
 
-        Single, complete, average, weighted and Ward linkage always rise; centroid and median linkage may fall (Flach,
-        Figure 8.17).
+        Single, complete, average, weighted and Ward linkage always rise; centroid and median linkage may fall
+        (Flach, Figure 8.17).
         """
         n = self.n_leaves
         below = np.where(self.merges < n, -np.inf, np.append(self.levels, 0.0)[self.merges - n])
@@ -212,7 +212,7 @@ class Dendrogram:
         return float(np.corrcoef(given_ones, ours)[0, 1])
 
     def coordinates(self, order: ArrayLike | None = None) -> tuple[Floats, Floats]:
-        """Return the lines of a drawing: for each merge four points, from one part up, across, and down to the other.
+        """Return the lines of a drawing: for each merge four points, up from one part and down to the other.
 
         Parameters
         ----------
@@ -303,8 +303,8 @@ def _condensed(distances: ArrayLike, n: int) -> Floats:
         return table[np.triu_indices(n, 1)]
     if table.shape != (n * (n - 1) // 2,):
         raise ValueError(
-            f"distances must hold those between all {n} rows, as a square or a condensed matrix, but have the shape "
-            f"{table.shape}."
+            f"distances must hold those between all {n} rows, as a square or a condensed matrix, but have the "
+            f"shape {table.shape}."
         )
     return table
 

@@ -2,8 +2,8 @@
 
 Every linkage of a row {x} with a cluster follows from the distances between x and the rows of the cluster: the
 smallest, the largest, or a mean with weights wᵢ. Where clusters are known by their middles, the squared distance to
-the middle is Σ wᵢ‖x − xᵢ‖² − ½ΣΣ wᵢwⱼ‖xᵢ − xⱼ‖², and the second sum follows from the levels of the merges: no middle
-needs to be known, so that distances of feature space or precomputed ones will do.
+the middle is Σ wᵢ‖x − xᵢ‖² − ½ΣΣ wᵢwⱼ‖xᵢ − xⱼ‖², and the second sum follows from the levels of the merges: no
+middle needs to be known, so that distances of feature space or precomputed ones will do.
 """
 
 import numpy as np

@@ -30,7 +30,7 @@ def number_merges(pairs: Any, children: Any, sizes: Any) -> None:
 
 @loop
 def raise_levels(pairs: Any, levels: Any) -> None:
-    """Lift levels that rounding has put below those of the parts, where clusters are named by their smallest rows."""
+    """Lift levels that rounding has put below those of the parts; clusters are named by their smallest rows."""
     reached = np.zeros(len(pairs) + 1)
     for i in range(len(pairs)):
         a, b = pairs[i, 0], pairs[i, 1]

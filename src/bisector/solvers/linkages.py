@@ -1,23 +1,20 @@
 """How far apart two clusters are, as compiled loops see it (Flach, Definition 8.5).
 
-Every linkage here can be updated: when clusters a and b become one, its linkage to a third, k, follows from those of
-a and b to k (Lance and Williams, 1967). `join` gives it from these two, x and y, from the linkage between a and b,
-and from the sizes of the three. It works on the distance, on the reduced distance or on its square, whichever
-`values` says.
+Every linkage here can be updated: when clusters a and b become one, its linkage to a third, k, follows from those
+of a and b to k (Lance and Williams, 1967). `join` gives it from these two, x and y, from the linkage between a and
+b, and from the sizes of the three. It works on distances or on their squares, whichever `values` says.
 
 Where `reducible`, what is merged is never nearer to a third cluster than the nearer of its parts was. Rounding must
 not break that: the result is at least the smaller of x and y. Then pairs that are nearest to each other may be
 merged in any order, and the levels of the dendrogram rise.
 """
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from bisector.engine.values import lowered
 
-Values = Literal["reduced", "distances", "squares"]
 
-
-@lowered(values="reduced", reducible=True)
+@lowered(values="distances", reducible=True)
 class CompleteLinkage(NamedTuple):
     """The largest distance between a row of one and a row of the other."""
 

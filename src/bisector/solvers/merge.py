@@ -1,9 +1,9 @@
 """Agglomerative clustering: merge the two closest clusters until one is left (Flach, Algorithm 8.4).
 
 Which two are closest is what the linkage says (`bisector.solvers.linkages`). Single linkage comes from a minimum
-spanning tree (`bisector.solvers.spanning_tree`) and needs no matrix; neither do Ward, centroid and median linkage on
-rows of Euclidean space, which keep the middles of clusters (`bisector.solvers.merge_points`). All others work on the
-distances between all rows (`bisector.solvers.merge_matrix`).
+spanning tree (`bisector.solvers.spanning_tree`) and needs no matrix; neither do Ward, centroid and median linkage
+on rows of Euclidean space, which keep the middles of clusters (`bisector.solvers.merge_points`). All others work on
+the distances between all rows (`bisector.solvers.merge_matrix`).
 
 Certificate: replayed in the order of the result, each merge joins a pair of clusters than which no pair is closer.
 Where several are equally close, which of them is merged first depends on the linkage's algorithm, and is the same

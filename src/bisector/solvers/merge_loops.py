@@ -61,7 +61,8 @@ def pick(line: Any, firsts: Any, out: Any) -> None:
 
 @loop
 def join_columns(
-    linkage: Any, line: Any, plan: Any, n_own: float, start: int, stop: int, first_pair: int, last_pair: int, out: Any
+    linkage: Any, line: Any, plan: Any, n_own: float, start: int, stop: int, first_pair: int, last_pair: int,
+    out: Any,
 ) -> None:  # fmt: skip
     """Set `out` to the linkages of one old cluster, which stand in a line, to the new ones from `start` on.
 

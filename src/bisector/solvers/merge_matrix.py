@@ -2,10 +2,10 @@
 
 For a reducible linkage (`bisector.solvers.linkages`) two clusters that are nearest to each other stay so whatever
 else is merged. So all such pairs are merged at once, in **rounds**: a round reads the matrix once, row by row, and
-writes the smaller matrix of the next in its place. A third of the clusters or so go in each round; all rounds together
-read about twice what the first one did, in the order of memory, on all threads. Where a round would merge few,
-because distances grow along a line, the rest is merged pair by pair along **chains** of nearest neighbours, which
-takes O(m²) for m clusters in any case.
+writes the smaller matrix of the next in its place, in the order of memory, on all threads. A tenth of the clusters
+or more go in each round, so that all rounds together read a few times what the first one did. Where a round would
+merge few, because distances grow along a line, the rest is merged pair by pair along **chains** of nearest
+neighbours, which takes O(m²) for m clusters in any case.
 
 For centroid and median linkage the closest pair of all has to be merged each time.
 """

@@ -1,8 +1,9 @@
 """Merging clusters known by their middles: Ward, centroid and median linkage without a matrix.
 
-Of rows in Euclidean space only the middle and the size of each cluster are kept: n·(d + 1) numbers. Ward's linkage is
-reducible, and pairs that are nearest to each other are merged in rounds, as in `bisector.solvers.merge_matrix`; who
-loses its nearest is compared with all others anew. Centroid and median linkage merge the closest pair of all each time.
+Of rows in Euclidean space only the middle and the size of each cluster are kept: n·(d + 1) numbers. Ward's linkage
+is reducible, and pairs that are nearest to each other are merged in rounds, as in `bisector.solvers.merge_matrix`;
+who loses its nearest is compared with all others anew. Centroid and median linkage merge the closest pair of all
+each time.
 """
 
 import numpy as np
@@ -16,7 +17,7 @@ from bisector.solvers.merge_matrix import Merged
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# A round is worth while if it merges at least one cluster in so many; fewer clusters than this are merged one by one.
+# A round is worth while if it merges at least one cluster in so many; so few clusters are merged one by one.
 _SHARE, _FEW = 32, 64
 # Clusters for which a thread looks for the nearest at a time.
 _AT_ONCE = 64

@@ -1,7 +1,7 @@
 """Compiled steps that merge clusters known by their middles, without a matrix.
 
-Middles stand column-wise. The linkage of clusters i and j is w·‖cᵢ − cⱼ‖² with w = 2nᵢnⱼ/(nᵢ + nⱼ) for Ward's linkage
-and w = 1 for centroid and median linkage. A cluster that is no more has infinite coordinates.
+Middles stand column-wise. The linkage of clusters i and j is w·‖cᵢ − cⱼ‖² with w = 2nᵢnⱼ/(nᵢ + nⱼ) for Ward's
+linkage and w = 1 for centroid and median linkage. A cluster that is no more has infinite coordinates.
 """
 
 import math
@@ -102,7 +102,7 @@ def move_to_middle(columns: Any, sizes: Any, halfway: bool, a: int, b: int) -> N
 
 @loop
 def linkages_of(columns: Any, sizes: Any, ward: bool, i: int, row: Any, out: Any) -> int:
-    """Set `out` to the linkages of one cluster to all; return the nearest. Those of the dead and its own are NaN."""
+    """Set `out` to the linkages of one cluster to all, NaN to itself; return the nearest."""
     m, bits = len(out), out.view(np.int64)
     for j in range(len(row)):
         row[j] = columns[j, i]
@@ -155,9 +155,9 @@ def merge_closest_middles(
 ) -> None:
     """Merge the two closest clusters, again and again, for linkages that may fall.
 
-    When the nearest of a cluster is merged and what it became is farther, the distance remains as a lower bound, and
-    the cluster is compared with all others again only if it is the smallest of all (the idea of Müllner's generic
-    algorithm, 2011).
+    When the nearest of a cluster is merged and what it became is farther, the distance remains as a lower bound,
+    and the cluster is compared with all others again only if it is the smallest of all (the idea of Müllner's
+    generic algorithm, 2011).
     """
     d, m = columns.shape
     out, row, stale = np.empty(m), np.empty(d), np.zeros(m, np.bool_)

@@ -13,25 +13,30 @@ from bisector.engine.loops import given, loop
 
 # Columns that are compared with a row at a time.
 _TILE = 512
+# Less than what rounding of a few products can change.
+_SLACK = 1.0 - 1e-14
 
 
 @loop
-def square_apart(columns: Any, row: Any, squares: Any) -> None:
-    """Set `squares` to the squared distances of one middle to some that stand column-wise."""
-    for b in range(len(squares)):
+def square_apart(columns: Any, start: int, row: Any, squares: Any) -> None:
+    """Set `squares` to the squared distances of one middle to those that stand in the columns from `start` on."""
+    n, d = len(squares), len(row)
+    for b in range(n):
         squares[b] = 0.0
-    d = len(row)
-    whole = d - d % 2
-    for j in range(0, whole, 2):
-        first, second, x, y = columns[j], columns[j + 1], row[j], row[j + 1]
-        for b in range(len(squares)):
-            u, v = x - first[b], y - second[b]
-            squares[b] = squares[b] + u * u + v * v
-    if whole < d:
-        first, x = columns[whole], row[whole]
-        for b in range(len(squares)):
-            u = x - first[b]
-            squares[b] = squares[b] + u * u
+    whole = d - d % 4
+    for j in range(0, whole, 4):
+        # Slices of rows, which are contiguous; one of several rows would not be.
+        p, q = columns[j, start : start + n], columns[j + 1, start : start + n]
+        r, s = columns[j + 2, start : start + n], columns[j + 3, start : start + n]
+        x, y, z, w = row[j], row[j + 1], row[j + 2], row[j + 3]
+        for b in range(n):
+            t, u, v, k = x - p[b], y - q[b], z - r[b], w - s[b]
+            squares[b] = squares[b] + t * t + u * u + v * v + k * k
+    for j in range(whole, d):
+        p, x = columns[j, start : start + n], row[j]
+        for b in range(n):
+            t = x - p[b]
+            squares[b] = squares[b] + t * t
 
 
 @loop
@@ -72,17 +77,22 @@ def find_nearest_middles(
         nearest[asked[q]], lowest[asked[q]] = -1, math.inf
     for start in range(0, m, _TILE):
         width = min(_TILE, m - start)
-        part, part_sizes = columns[:, start : start + width], sizes[start : start + width]
+        fewest = sizes[start : start + width].min()
         for q in range(first, stop):
             i = asked[q]
             for j in range(d):
                 row[j] = columns[j, i]
-            square_apart(part, row, squares[:width])
-            if ward:
-                weigh(squares[:width], part_sizes, sizes[i])
+            square_apart(columns, start, row, squares[:width])
             if start <= i < start + width:
                 squares[i - start] = math.nan  # whose bits are above all others
             smallest = lowest_bits(bits[:width])
+            if ward:
+                # Nothing here weighs less than it would with the fewest rows; divisions are few then.
+                best_bits[0] = smallest
+                if best[0] * (2.0 * sizes[i] * fewest / (sizes[i] + fewest)) * _SLACK > lowest[i]:
+                    continue
+                weigh(squares[:width], sizes[start : start + width], sizes[i])
+                smallest = lowest_bits(bits[:width])
             best[0] = lowest[i]
             if smallest < best_bits[0] or nearest[i] < 0:
                 best_bits[0] = smallest
@@ -110,7 +120,7 @@ def linkages_of(columns: Any, sizes: Any, ward: bool, i: int, row: Any, out: Any
     for start in range(0, m, _TILE):
         stop = min(m, start + _TILE)
         here = out[start:stop]
-        square_apart(columns[:, start:stop], row, here)
+        square_apart(columns, start, row, here)
         if ward:
             weigh(here, sizes[start:stop], sizes[i])
         if start <= i < stop:

@@ -52,24 +52,24 @@ def grow_tree(formula: Any, rows: Any, ends: Any, lengths: Any) -> None:
     """List the edges of a minimum spanning tree of rows of numbers, in the order in which they join it."""
     n, n_features = rows.shape
     weights, bare = weigh_columns(formula, n_features), formula.bare()
-    # Those that are not in the tree yet, column-wise; who joins makes room for the last.
-    columns, numbers = np.empty((n_features, n)), np.arange(n)
+    # Those that are not in the tree yet, column-wise in tiles; who joins makes room for the last.
+    n_tiles = -(-n // _TILE)
+    columns, numbers = np.zeros((n_tiles, n_features, _TILE)), np.arange(n)
     for i in range(n):
         for j in range(n_features):
-            columns[j, i] = rows[i, j]
+            columns[i // _TILE, j, i % _TILE] = rows[i, j]
     best, nearest, row = np.full(n, math.inf), np.zeros(n, np.int64), np.empty(n_features)
-    bits, tiles, values = best.view(np.int64), np.empty(-(-n // _TILE), np.int64), np.empty(_TILE)
+    bits, tiles, values = best.view(np.int64), np.empty(n_tiles, np.int64), np.empty(_TILE)
     newest, place, left = 0, 0, n
     for step in range(n - 1):
-        for j in range(n_features):
-            row[j] = columns[j, place]
         left -= 1
         numbers[place], best[place], nearest[place] = numbers[left], best[left], nearest[left]
         for j in range(n_features):
-            columns[j, place] = columns[j, left]
+            row[j] = columns[place // _TILE, j, place % _TILE]
+            columns[place // _TILE, j, place % _TILE] = columns[left // _TILE, j, left % _TILE]
         for t in range(-(-left // _TILE)):
             start, stop = t * _TILE, min(left, (t + 1) * _TILE)
-            gather_row(bare, weights, row, columns[:, start:stop], values[: stop - start])
+            gather_row(bare, weights, row, columns[t], values)
             keep_nearer(values[: stop - start], newest, best[start:stop], nearest[start:stop])
             tiles[t] = smallest_bits(bits[start:stop])
         place = first_of_smallest(bits, numbers, tiles, left)

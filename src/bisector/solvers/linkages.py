@@ -32,7 +32,8 @@ class AverageLinkage(NamedTuple):
 
     def join(self, x: float, y: float, between: float, n_a: float, n_b: float, n_k: float) -> float:
         low = x if x < y else y
-        mean = (n_a * x + n_b * y) / (n_a + n_b)
+        n = n_a + n_b
+        mean = (n_a / n) * x + (n_b / n) * y  # shares, which are the same all along a row
         return mean if mean > low else low
 
 

@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from bisector.clustering.dendrogram import Dendrogram
 from bisector.clustering.linkage_scores import linkages_to_clusters
 from bisector.distances.distance import Distance, Rows
+from bisector.distances.estimator_input import check_items, tell_input_tags
 from bisector.distances.names import resolve
 from bisector.distances.precomputed import Precomputed
-from bisector.engine.sources import refuse_collections
 from bisector.engine.validation import blank, check_choice, check_count, check_flag, check_number, store
 from bisector.engine.values import HoldsValues
 from bisector.solvers.linkages import FORMULAS, LINKAGES
@@ -126,7 +126,7 @@ class AgglomerativeClustering(ClusterMixin, HoldsValues, BaseEstimator):
         stand_in, distance = blank(self), resolve(self.metric)
         if self.linkage in FORMULAS and FORMULAS[self.linkage].values == "squares":
             self._check_euclidean(distance)
-        items = _check_items(stand_in, X, distance, reset=True)
+        items = check_items(stand_in, X, distance, reset=True)
         distance = distance.learned(items)
         rows = distance.prepare(items)
         n = len(rows)
@@ -177,7 +177,7 @@ class AgglomerativeClustering(ClusterMixin, HoldsValues, BaseEstimator):
             With "precomputed", distances from new rows to those that were clustered.
         """
         check_is_fitted(self)
-        items = _check_items(self, X, self.metric_, reset=False)
+        items = check_items(self, X, self.metric_, reset=False)
         queries = self.metric_.prepare(items, like=self._rows)
         return linkages_to_clusters(
             self.metric_, queries, self._rows, self.dendrogram_, self.n_clusters_, self.linkage, self.n_jobs
@@ -218,28 +218,4 @@ class AgglomerativeClustering(ClusterMixin, HoldsValues, BaseEstimator):
             )
 
     def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        try:
-            distance = resolve(self.metric)
-        except (TypeError, ValueError):
-            return tags  # fit will say what is wrong with it
-        tags.input_tags.pairwise = isinstance(distance, Precomputed)
-        tags.input_tags.string = not distance.numeric
-        return tags
-
-
-def _check_items(estimator: Any, X: Any, distance: Distance, *, reset: bool) -> Any:
-    """Check what the estimator is given, as far as its distance does not."""
-    refuse_collections(X)
-    if distance.numeric:
-        finite: Any = "allow-nan" if getattr(distance, "may_miss", False) else True
-        kinds = [np.float64, np.float32]
-        sparse = None if isinstance(distance, Precomputed) else "csr"
-        return validate_data(
-            estimator, X, reset=reset, accept_sparse=sparse, dtype=kinds, ensure_all_finite=finite,
-            ensure_min_samples=1,
-        )  # fmt: skip
-    if hasattr(X, "columns") or getattr(X, "ndim", 1) == 2:
-        validate_data(estimator, X, reset=reset, skip_check_array=True)
-    return X
+        return tell_input_tags(super().__sklearn_tags__(), self.metric)

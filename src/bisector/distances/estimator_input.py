@@ -13,21 +13,30 @@ from bisector.distances.distance import Distance
 from bisector.distances.names import resolve
 from bisector.distances.precomputed import Precomputed
 from bisector.engine.sources import refuse_collections
+from bisector.engine.validation import raise_not_finite
 
 
 def check_items(estimator: Any, X: Any, distance: Distance, *, reset: bool) -> Any:
     """Check what an estimator is given, as far as its distance does not; note the number and names of features.
 
-    Rows of numbers pass scikit-learn's checks, with its messages. Strings, sets and other items have no features,
-    and are left to the distance.
+    Rows of numbers pass scikit-learn's checks. Strings, sets and other items have no features, and are left to the
+    distance.
     """
     refuse_collections(X)
     if distance.numeric:
-        finite: Any = "allow-nan" if getattr(distance, "may_miss", False) else True
-        kinds = [np.float64, np.float32]
-        return validate_data(
-            estimator, X, reset=reset, accept_sparse="csr", dtype=kinds, ensure_all_finite=finite
+        _refuse_strings(X, distance)
+        missing = bool(getattr(distance, "may_miss", False))
+        rows = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite="allow-nan" if missing else False,
         )
+        if not missing:
+            _refuse_gaps(rows, getattr(X, "columns", None))
+        return rows
     if hasattr(X, "columns") or getattr(X, "ndim", 1) == 2:
         validate_data(estimator, X, reset=reset, skip_check_array=True)
     return X
@@ -44,3 +53,22 @@ def tell_input_tags(tags: Tags, metric: Any) -> Tags:
     tags.input_tags.allow_nan = bool(getattr(distance, "may_miss", False))
     tags.input_tags.string = not distance.numeric
     return tags
+
+
+def _refuse_strings(X: Any, distance: Distance) -> None:
+    first = X[0] if isinstance(X, list | tuple | np.ndarray) and len(X) else None
+    if isinstance(first, str):
+        raise ValueError(
+            f"X holds strings, such as {first!r}, but {distance!r} compares rows of numbers: take a distance of "
+            'strings, such as metric="levenshtein".'
+        )
+
+
+def _refuse_gaps(rows: Any, columns: Any) -> None:
+    """Raise the error that says where NaN or infinity stands; a sum sees in one pass whether there is any."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        total = (rows.data if hasattr(rows, "tocsr") else rows).sum(dtype=np.float64)
+    if not np.isfinite(total):
+        names = None if columns is None else [str(name) for name in columns]
+        skip = 'or take metric="nan_euclidean", which skips what is missing'
+        raise_not_finite(rows, "X", names, first_row=0, otherwise=skip)

@@ -229,8 +229,13 @@ def find_not_finite(rows: Source) -> None:
             raise_not_finite(block.y, "y", None, block.first_row)
 
 
-def raise_not_finite(values: Any, what: str, names: list[str] | None, first_row: int) -> None:
-    """Raise the error that says where in `values` the first NaN or infinity is, if there is one."""
+def raise_not_finite(
+    values: Any, what: str, names: list[str] | None, first_row: int, *, otherwise: str = ""
+) -> None:
+    """Raise the error that says where in `values` the first NaN or infinity is, if there is one.
+
+    It says what to do: fill it, leave the row out, or, for NaN, `otherwise`.
+    """
     table = values.toarray() if hasattr(values, "tocsr") else np.asarray(values)
     places = np.argwhere(~np.isfinite(table))
     if not len(places):
@@ -242,6 +247,8 @@ def raise_not_finite(values: Any, what: str, names: list[str] | None, first_row:
         column = int(places[0][1])
         where += f", column {column}" + (f" ({names[column]!r})" if names else "")
     remedy = "fill it (for example with sklearn.impute.SimpleImputer) or leave such rows out"
+    if otherwise and value == "NaN":
+        remedy += f", {otherwise}"
     raise ValueError(f"{what} contains {value} in {where}: {remedy}.")
 
 

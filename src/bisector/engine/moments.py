@@ -159,20 +159,26 @@ def moments(rows: Source, *, n_jobs: int | None = None) -> Moments:
         When X or y has a NaN or infinity, naming its row and column.
     """
     found = _gather(rows, *first_coordinates(rows), n_jobs)
-    sums, squares = np.append(found.x, found.y), np.append(np.diagonal(found.xx), found.yy)
+    sums, squares = _joined(found)
     overflowed = not np.isfinite(squares).all()
     if overflowed:
         find_not_finite(rows)  # if this returns, only the squares are too large
     if overflowed or sums[squares < found.weight * SMALLEST**2].any():
         sizes = map_reduce(block_sizes, rows, n_jobs=n_jobs, doing="measuring columns")
         found = _gather(rows, _in_units(sizes.of_x), _in_units(sizes.of_y), n_jobs)
-    far_x = _too_far(found.x, np.diagonal(found.xx), found.weight)
-    far_y = _too_far(found.y, found.yy, found.weight)
-    if far_x.any() or far_y.any():
+        sums, squares = _joined(found)
+    far = _too_far(sums, squares, found.weight)
+    if far.any():
+        far_x, far_y = np.split(far, [rows.n_features])
         of_x = Coordinates(np.where(far_x, found.mean_x, found.of_x.shift), found.of_x.scale)
         of_y = Coordinates(np.where(far_y, found.mean_y, found.of_y.shift), found.of_y.scale)
         found = _gather(rows, of_x, of_y, n_jobs)
     return found
+
+
+def _joined(found: Moments) -> tuple[Floats, Floats]:
+    """Return the sums and the sums of squares of all columns, those of y last."""
+    return np.concatenate([found.x, found.y]), np.concatenate([found.xx.diagonal(), found.yy])
 
 
 def _too_far(sums: Floats, squares: Floats, weight: float) -> NDArray[np.bool_]:
@@ -258,8 +264,9 @@ def coordinates(values: NDArray[Any], *, must_shift: NDArray[np.bool_]) -> Coord
         return Coordinates.plain(values.shape[1])
     values = values.astype(np.float64, copy=False)
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = values[0] + (values - values[0]).mean(axis=0)
-        spread = np.abs(values - mean).mean(axis=0)
+        # Sums by name: for a few rows, ``mean`` takes longer to set out than to add up.
+        mean = values[0] + np.add.reduce(values - values[0], axis=0) / len(values)
+        spread = np.add.reduce(np.abs(values - mean), axis=0) / len(values)
         far = np.isfinite(mean) & ((np.abs(mean) > FAR * spread) | must_shift)
         shift = np.where(far, mean, 0.0)
         # Not less than the rounding of the shift, lest its own square overflow or vanish.
@@ -270,5 +277,7 @@ def coordinates(values: NDArray[Any], *, must_shift: NDArray[np.bool_]) -> Coord
 def _in_units(size: Floats) -> Coordinates:
     """Scale columns of extreme size to about one; the others are left alone."""
     odd = np.isfinite(size) & ((size > LARGEST) | ((size > 0) & (size < SMALLEST)))
+    if not odd.any():
+        return Coordinates.plain(len(size))
     exponent = np.maximum(np.frexp(np.where(odd, size, 1.0))[1], -1000)  # 2¹⁰⁰⁰ is still a number
     return Coordinates(np.zeros(len(size)), np.where(odd, np.ldexp(1.0, -exponent), 1.0))

@@ -254,10 +254,12 @@ def refuse_collections(X: Any) -> None:
 
 def _open(X: Any, y: Any, features: Sequence[str] | None) -> Source:
     """Ask X what it is. Libraries that are not loaded cannot have made X, so none is imported for it."""
+    targets = named_columns(y)
+    if type(X) is np.ndarray and X.ndim == 2 and not targets:
+        return ArraySource(X)
     from . import frames
 
     refuse_collections(X)
-    targets = named_columns(y)
     if frames.is_dataset(X):
         return frames.dataset_source(X, targets, features, single_target=isinstance(y, str))
     if frames.is_frame(X):

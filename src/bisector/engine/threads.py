@@ -66,6 +66,7 @@ class OneBlasThread:
         self._inside = 0
         self._libraries: list[Any] | None = None
         self._found: list[int] = []
+        self._give_away: set[Callable[..., None]] = set()
 
     def found_threads(self) -> int:
         """Return the BLAS thread count outside the guard (the smallest, if several libraries are loaded)."""
@@ -81,27 +82,32 @@ class OneBlasThread:
                 self._found = [library.num_threads for library in libraries]
             self._inside += 1  # before the change, so that a fork in between knows what to restore
             if self._inside == 1:
-                for library in libraries:
-                    _set_threads(library, 1)
+                self._set([1] * len(libraries))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         with self._lock:
             if self._inside == 1:
-                self._restore()
+                self._set(self._found)
             self._inside = max(0, self._inside - 1)  # a child forked inside leaves what it never entered
 
     def after_fork(self) -> None:
         """Start anew in a forked child: whoever was inside is inside in the parent only."""
         self._lock = threading.Lock()
         if self._inside:
-            self._restore()
+            self._set(self._found)
             self._inside = 0
 
-    def _restore(self) -> None:
-        for library, threads in zip(self._libraries or [], self._found, strict=True):
-            _set_threads(library, threads)
+    def _set(self, threads: list[int]) -> None:
+        # Since 3.8, threadpoolctl obeys the Python thread that was first to set a limit and silently ignores all
+        # others until that one gives control away: a fit in a second thread would not be held to one.
+        for give_away in self._give_away:
+            give_away(force=True)
+        for library, count in zip(self._libraries or [], threads, strict=True):
+            library.set_num_threads(count)
+        for give_away in self._give_away:
+            give_away(force=True)
 
     def _blas(self) -> list[Any]:
         if self._libraries is None:
@@ -111,16 +117,9 @@ class OneBlasThread:
 
             controller = ThreadpoolController().select(user_api="blas")
             self._libraries = list(controller.lib_controllers)
+            methods = (getattr(library, "clear_controlling_thread", None) for library in self._libraries)
+            self._give_away = {method for method in methods if method is not None}
         return self._libraries
-
-
-def _set_threads(library: Any, threads: int) -> None:
-    # Since 3.8, threadpoolctl obeys the Python thread that was first to set a limit and silently ignores all
-    # others until that one gives control away: a fit in a second thread would not be held to one.
-    give_away = getattr(library, "clear_controlling_thread", lambda force: None)
-    give_away(force=True)
-    library.set_num_threads(threads)
-    give_away(force=True)
 
 
 one_blas_thread = OneBlasThread()

@@ -13,7 +13,7 @@ from bisector.distances.distance import Distance
 from bisector.distances.names import resolve
 from bisector.distances.precomputed import Precomputed
 from bisector.engine.sources import refuse_collections
-from bisector.engine.validation import raise_not_finite
+from bisector.engine.validation import is_plain_table, raise_not_finite
 
 
 def check_items(estimator: Any, X: Any, distance: Distance, *, reset: bool) -> Any:
@@ -25,14 +25,21 @@ def check_items(estimator: Any, X: Any, distance: Distance, *, reset: bool) -> A
     refuse_collections(X)
     if distance.numeric:
         _refuse_strings(X, distance)
-        missing = bool(getattr(distance, "may_miss", False))
-        rows = validate_data(
-            estimator,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite="allow-nan" if missing else False,
+        missing, kinds = bool(getattr(distance, "may_miss", False)), [np.float64, np.float32]
+        plain = (
+            not missing and getattr(X, "dtype", None) in kinds and is_plain_table(estimator, X, reset=reset)
+        )
+        rows = (
+            X
+            if plain
+            else validate_data(
+                estimator,
+                X,
+                reset=reset,
+                accept_sparse="csr",
+                dtype=kinds,
+                ensure_all_finite="allow-nan" if missing else False,
+            )
         )
         if not missing:
             _refuse_gaps(rows, getattr(X, "columns", None))

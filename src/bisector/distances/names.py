@@ -1,6 +1,7 @@
 """The one place where the name of a distance becomes the distance."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from bisector.distances.distance import Distance
@@ -45,11 +46,16 @@ def resolve(metric: Any, *, p: float = 2, metric_params: Mapping[str, Any] | Non
         return Compiled(metric, **dict(metric_params or {}))
     if not isinstance(metric, str):
         raise TypeError(f"metric must be a name, a distance or a function of two rows, not {metric!r}.")
-    cls, fixed = look_up(named(), "distance", metric)
+    cls, fixed = _meaning(metric)
     params = {**fixed, **dict(metric_params or {})}
     if "p" in cls.parameters():
         params.setdefault("p", p)
     return cls.from_params(params)
+
+
+@cache
+def _meaning(name: str) -> tuple[type[Distance], dict[str, Any]]:
+    return look_up(named(), "distance", name)
 
 
 def named() -> dict[str, tuple[type[Distance], dict[str, Any]]]:

@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
+# Of so few labels scikit-learn does not say that they are hardly classes.
+_FEW_LABELS = 20
+
 
 class Labels(NamedTuple):
     """Class labels, one or several a row.
@@ -63,7 +66,7 @@ def check_labels(estimator: Any, y: Any, n_rows: int, classes: Any = None) -> La
         found, code = told_apart(column)
         codes.append(code)
         all_classes.append(found)
-    if surely_labels and 2 * len(all_classes[0]) > len(values):
+    if surely_labels and len(values) > _FEW_LABELS and 2 * len(all_classes[0]) > len(values):
         check_classification_targets(values)  # warns of numbers that are hardly labels
     if classes is not None:
         known = np.unique(np.asarray(classes))

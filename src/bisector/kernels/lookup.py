@@ -1,6 +1,7 @@
 """Families of classes that are also known by names."""
 
 from abc import ABC
+from functools import cache
 from typing import Any, ClassVar, TypeVar
 
 from bisector.engine.lookup import look_up, members
@@ -19,4 +20,9 @@ def named_class(family: type[Class], what: str, name: Any) -> type[Class]:
     if not isinstance(name, str):
         hint = f": make one of it, {name.__name__}(...)" if isinstance(name, type) else ""
         raise TypeError(f"{what} must be a name or a {what} itself, not {name!r}{hint}.")
+    return _class_of(family, what, name)
+
+
+@cache
+def _class_of(family: type[Class], what: str, name: str) -> type[Class]:
     return look_up({known: cls for cls in members(family) for known in cls.names}, what, name)

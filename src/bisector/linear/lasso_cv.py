@@ -23,6 +23,8 @@ from bisector.solvers.least_squares import Squares
 from bisector.solvers.penalised_path import penalised_data, penalised_path
 
 Floats = NDArray[np.floating[Any]]
+# With so few products in a fold, its steps are so short that threads would mostly wait for the interpreter.
+_FEW_PRODUCTS = 10**7
 # The weights of all rows in the training set and in the test set.
 Fold = tuple[NDArray[np.float64], NDArray[np.float64]]
 
@@ -152,7 +154,8 @@ or folder, of shape (n_samples, n_features)
                 bar.advance()
                 return np.array(errors)
 
-            errors = np.stack(parallel(score, folds, n_jobs=self.n_jobs), axis=1)
+            few = rows.n_rows * rows.n_features**2 <= _FEW_PRODUCTS
+            errors = np.stack(parallel(score, folds, n_jobs=1 if few else self.n_jobs), axis=1)
         warn_of_gaps(f"{type(self).__name__} on a fold", stopped, self.max_iter, self.tol)
         return errors
 

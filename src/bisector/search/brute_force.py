@@ -7,6 +7,7 @@ import numpy as np
 
 from bisector.distances.coordinate_distance import CoordinatePairs
 from bisector.distances.distance import Distance, Rows
+from bisector.distances.numeric_rows import NumericRows
 from bisector.distances.reductions import cut
 from bisector.engine.threads import parallel, threads_for
 from bisector.search.comparing import ByFormula, Heaps, Listed, Mask, in_turn, merged, parts_of, whole_groups
@@ -17,7 +18,10 @@ from bisector.search.screening import LARGEST_SHARE, ByProducts, Screen, Screens
 _ITEMS_A_THREAD = 4
 # References that an item has at least.
 _FEWEST_REFERENCES = 2**14
-# Queries, and pairs of a query and a row, for which it pays to prepare the rows for screening.
+# So few pairs are not worth waking a thread.
+_FEW_PAIRS = 2**16
+# Queries, and pairs of a query and a row, for which it pays to prepare the rows for screening; if these hold fewer
+# numbers than an eighth of that, the formula is through with them sooner.
 _QUERIES_TO_SCREEN, _PAIRS_TO_SCREEN = 4, 2**18
 
 
@@ -60,6 +64,7 @@ class EveryRow(Structure):
         super().__init__(distance, rows)
         self._asked = 0
         self._screens = Screens(distance, rows)
+        self._width = rows.values.shape[1] if isinstance(rows, NumericRows) else 1
 
     def nearest(self, queries: Rows, k: int, alive: Mask | None, n_jobs: int | None) -> Nearest:
         reduced, numbers = np.empty((len(queries), k)), np.empty((len(queries), k), dtype=np.int64)
@@ -99,7 +104,7 @@ class EveryRow(Structure):
         self._asked += n_queries
         n = len(self.rows)
         many = self._asked >= _QUERIES_TO_SCREEN and self._asked * n >= _PAIRS_TO_SCREEN
-        if many and k <= LARGEST_SHARE * n:
+        if many and 8 * n * self._width >= _PAIRS_TO_SCREEN and k <= LARGEST_SHARE * n:
             for dtype in (np.float32, np.float64):
                 if screen := self._screens.of(dtype, n_jobs):
                     yield screen
@@ -124,6 +129,8 @@ def _nearest(
 ) -> tuple[Heaps, Mask]:
     """Find the k nearest of all queries, in ascending order; tell also which queries have been decided."""
     n_queries, n_references = way.pairs.shape
+    if n_queries * n_references <= _FEW_PAIRS and isinstance(way.pairs, CoordinatePairs):
+        n_jobs = 1
     blocks = _blocks(n_queries, way.most_queries(k), n_jobs)
     # Where the blocks are fewer than the threads, these share the references.
     n_parts = -(-threads_for(n_jobs) // max(1, len(blocks)))

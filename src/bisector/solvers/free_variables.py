@@ -8,8 +8,8 @@ still: one factorisation. What would leave its bounds stops there, and the rest 
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
+from scipy.linalg import lapack
 
 Floats = NDArray[np.float64]
 
@@ -55,8 +55,9 @@ def step_free_variables(
     array([ 1., -1.])
     """
     K = gram.astype(np.float64)
-    ridge = _RIDGE * np.maximum(np.diagonal(K), _RIDGE * np.diagonal(K).mean()) + np.finfo(np.float64).tiny
-    constant = float(np.median(np.abs(np.diagonal(K))))
+    diagonal = K.diagonal()
+    ridge = _RIDGE * np.maximum(diagonal, _RIDGE * diagonal.mean()) + np.finfo(np.float64).tiny
+    constant = float(np.median(np.abs(diagonal)))
     change = np.zeros(len(beta))
     moving = np.arange(len(beta))
     g = gradient.astype(np.float64)
@@ -65,15 +66,14 @@ def step_free_variables(
             break
         # A constant more in all places changes nothing, since δ sums to zero, but keeps the factor away from the
         # direction in which all variables move alike.
-        among = K[np.ix_(moving, moving)] + constant
-        among[np.diag_indices_from(among)] += ridge[moving]
-        try:
-            factor = scipy.linalg.cho_factor(among, lower=True, overwrite_a=True, check_finite=False)
-        except scipy.linalg.LinAlgError:
+        among = (K if len(moving) == len(K) else K[np.ix_(moving, moving)]) + constant
+        among.flat[:: len(among) + 1] += ridge[moving]
+        factor, failed = lapack.dpotrf(among, lower=1, overwrite_a=1, clean=0)
+        if failed:
             return FreeStep(change, False)
-        towards, ones = scipy.linalg.cho_solve(
-            factor, np.column_stack([g[moving], np.ones(len(moving))]), check_finite=False
-        ).T
+        right = np.ones((len(moving), 2))
+        right[:, 0] = g[moving]
+        towards, ones = lapack.dpotrs(factor, right, lower=1)[0].T
         direction = ones * (towards.sum() / ones.sum()) - towards
         direction -= direction.mean()
         if not np.isfinite(direction).all():

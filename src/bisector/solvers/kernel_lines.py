@@ -26,8 +26,8 @@ Integers = NDArray[np.int64]
 FEW = 2048
 # Lines are added up for so many rows at a time: their totals stay in the nearest cache.
 _COLUMNS = 2048
-# Lines from which values are gathered at a time.
-_GATHERED = 128
+# Lines from which values are gathered at a time; to gather so few is not worth waking a thread.
+_GATHERED, _FEW_VALUES = 128, 2**16
 # Of what a fit may plan to use, lines take at most this share.
 _SHARE = 0.5
 # So many lines, or so many bytes of them, are kept if they are quickly made.
@@ -71,7 +71,8 @@ class KernelLines(ABC):
         def gather(part: range) -> None:
             gather_square(*arrays, part.start, part.stop, out)
 
-        parallel(gather, cut(len(rows), _GATHERED), n_jobs=self.n_jobs)
+        size = len(rows) if len(rows) ** 2 <= _FEW_VALUES else _GATHERED
+        parallel(gather, cut(len(rows), size), n_jobs=self.n_jobs)
         return out
 
     def add(self, rows: Integers, factors: Floats, totals: Floats) -> None:

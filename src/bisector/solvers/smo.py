@@ -184,6 +184,7 @@ class _Run:
         self.unbounded = self.negative = False
         self.open_ended = bool(np.isinf(problem.lower).any() or np.isinf(problem.upper).any())
         self.longest = float(np.abs(lines.diagonal).max(initial=0.0))
+        self.reach = np.sqrt(np.abs(lines.diagonal))[problem.rows]
         if start is not None:
             self._spread(np.flatnonzero(self.beta), self.beta[self.beta != 0])
 
@@ -220,7 +221,7 @@ class _Run:
 
     def objective(self) -> float:
         """½ βᵀKβ + pᵀβ."""
-        return float(np.sum(self.beta * (0.5 * self.values[self.problem.rows] + self.problem.linear)))
+        return float((self.beta * (0.5 * self.values[self.problem.rows] + self.problem.linear)).sum())
 
     def directions(self, gradient: Floats) -> tuple[Floats, Floats]:
         """What it gains to let a variable rise, and costs to let it fall; without limit where it cannot."""
@@ -303,9 +304,8 @@ class _Run:
 
     def noise(self) -> float:
         """By how much values may differ through rounding alone."""
-        reach = np.sqrt(np.abs(self.lines.diagonal))
-        total = float(np.sum(np.abs(self.beta) * reach[self.problem.rows]))
-        return 4 * float(np.finfo(np.float64).eps) * float(reach.max(initial=0.0)) * total
+        total = float((np.abs(self.beta) * self.reach).sum())
+        return 4 * float(np.finfo(np.float64).eps) * math.sqrt(self.longest) * total
 
     def violation(self) -> float:
         rises, falls = self.directions(self.gradient())

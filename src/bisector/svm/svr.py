@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from bisector.engine.threads import one_blas_thread
 from bisector.engine.validation import blank, check_finite, check_training, check_weights, store
 from bisector.kernels import Kernel
 from bisector.solvers.held_rows import held
@@ -142,11 +143,12 @@ class SVR(RegressorMixin, KernelMachine):
         costs = self.C * (np.ones(len(targets)) if weight is None else weight)[members]
         lines = training.among(members, allowed_error=self._bearable_error(costs), sharing=1)
         former = vars(self).get("_plane") if self.warm_start else None
-        plane = regress(
-            lines, targets[members], costs, epsilon, tolerance=self.tol, max_iter=self.max_iter,
-            start=former.beta if former is not None and len(former.beta) == len(members) else None,
-            verbose=self.verbose,
-        )  # fmt: skip
+        with one_blas_thread:  # once: to enter and leave at every step costs more than a small fit
+            plane = regress(
+                lines, targets[members], costs, epsilon, tolerance=self.tol, max_iter=self.max_iter,
+                start=former.beta if former is not None and len(former.beta) == len(members) else None,
+                verbose=self.verbose,
+            )  # fmt: skip
         weighing = np.flatnonzero(plane.beta)
         eigenvalue = smallest_eigenvalue(
             training.kernel, lines, weighing, plane.negative_curvature, training.precision

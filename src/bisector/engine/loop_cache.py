@@ -177,7 +177,7 @@ def _type_name(kind: Any) -> str:
     """Name a Numba type so that it means the same in every process."""
     if type(kind) in _SCALARS or isinstance(kind, types.NoneType):
         return kind.name
-    if type(kind) is types.Array and type(kind.dtype) in _SCALARS:
+    if type(kind) is types.Array and (type(kind.dtype) in _SCALARS or _is_plain_record(kind.dtype)):
         return kind.name
     if isinstance(kind, types.Omitted):
         return f"omitted({_constant_name(kind.value)})"
@@ -186,6 +186,11 @@ def _type_name(kind: Any) -> str:
     if isinstance(kind, types.BaseNamedTuple):
         return f"{_class_name(kind.instance_class)}({', '.join(map(_type_name, kind))})"
     raise _ForeignError(kind)
+
+
+def _is_plain_record(kind: Any) -> bool:
+    """Tell whether a type is a record of numbers: its name says all, field by field with their places."""
+    return type(kind) is types.Record and all(type(field.type) in _SCALARS for field in kind.fields.values())
 
 
 def _class_name(cls: type) -> str:

@@ -10,6 +10,7 @@ from .clustering import (
     KMeans as KMeans,
     KMedoids as KMedoids,
 )
+from .density import KernelDensity as KernelDensity, KernelDensityCV as KernelDensityCV
 from .distances import (
     LCS as LCS,
     OSA as OSA,

@@ -1,16 +1,21 @@
 """Bumps as compiled loops see them: the height at a distance, or at its square, in units of the bump's radius.
 
-Each class writes its formula once, in terms of whichever is cheaper; the other follows.
+Each class writes its formula once, in terms of whichever is cheaper; the other follows. Those that never reach zero
+also know the logarithm of their height, which stays a number however far away.
 """
 
 import math
 from typing import Any, NamedTuple
 
-from bisector.engine.exponential import exponential
+from bisector.engine.exponential import decay
 from bisector.engine.loops import compile_methods, loop
 from bisector.engine.values import lowered
 
-compile_methods(height=lambda self, z: None, height_of_square=lambda self, square: None)
+compile_methods(
+    height=lambda self, z: None,
+    height_of_square=lambda self, square: None,
+    log_height_of_square=lambda self, square: None,
+)
 
 
 def square_first(self: Any, z: float) -> float:
@@ -28,7 +33,10 @@ class GaussianHeight(NamedTuple):
     support: float = math.inf
 
     def height_of_square(self, square: float) -> float:
-        return exponential(-0.5 * square)
+        return decay(-0.5 * square)
+
+    def log_height_of_square(self, square: float) -> float:
+        return -0.5 * square
 
 
 @lowered(height=square_first)
@@ -58,7 +66,10 @@ class ExponentialHeight(NamedTuple):
     support: float = math.inf
 
     def height(self, z: float) -> float:
-        return exponential(-z)
+        return decay(-z)
+
+    def log_height_of_square(self, square: float) -> float:
+        return -math.sqrt(square)
 
 
 @lowered(height_of_square=root_first)

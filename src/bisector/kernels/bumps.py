@@ -5,11 +5,13 @@ from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from bisector.engine.validation import check_count
 from bisector.engine.values import Value, value
 from bisector.kernels.lookup import Named, named_class
+
+Floats = NDArray[np.float64]
 
 
 class Bump(Named, Value):
@@ -22,9 +24,15 @@ class Bump(Named, Value):
     ----------
     support : float
         Beyond which z it is zero: 1, or infinity.
+    reach : float
+        Beyond which z it holds nothing that could be seen in a sum of float64 numbers.
+    separable : bool
+        Whether in several dimensions it is the product of bumps of one, so that boxes have a known integral.
     """
 
     support: ClassVar[float] = 1.0
+    reach: ClassVar[float] = 1.0
+    separable: ClassVar[bool] = False
 
     @abstractmethod
     def lower(self) -> Any:
@@ -32,6 +40,19 @@ class Bump(Named, Value):
 
     @abstractmethod
     def _log_constant(self, d: int) -> float: ...
+
+    def log_height(self, z: Floats) -> Floats:
+        """Return the logarithm of the height at z, a number even where the height itself is too small for one."""
+        with np.errstate(divide="ignore"):
+            return np.log(self(z))
+
+    @abstractmethod
+    def cumulative(self, z: Floats) -> Floats:
+        """Return how much of the bump lies below z on a line, where z may be negative: from 0 to 1."""
+
+    @abstractmethod
+    def radii(self, n: int, d: int, rng: np.random.RandomState) -> Floats:
+        """Draw how far from the centre n points of the density in d dimensions lie, in units of the radius."""
 
     def log_constant(self, d: int) -> float:
         """Return the logarithm of `constant`, which stays a number in hundreds of dimensions."""
@@ -68,6 +89,8 @@ class GaussianBump(Bump):
 
     names = ("gaussian",)
     support = math.inf
+    reach = 9.0
+    separable = True
 
     def lower(self) -> Any:
         from bisector.kernels.bump_formulas import GaussianHeight
@@ -76,6 +99,17 @@ class GaussianBump(Bump):
 
     def _log_constant(self, d: int) -> float:
         return -0.5 * d * math.log(2 * math.pi)
+
+    def log_height(self, z: Floats) -> Floats:
+        return -0.5 * z * z
+
+    def cumulative(self, z: Floats) -> Floats:
+        from scipy.special import ndtr
+
+        return np.asarray(ndtr(z))
+
+    def radii(self, n: int, d: int, rng: np.random.RandomState) -> Floats:
+        return np.sqrt(rng.chisquare(d, size=n))
 
 
 @value
@@ -101,6 +135,12 @@ class WindowBump(Bump):
     def _log_constant(self, d: int) -> float:
         return -log_ball(d)
 
+    def cumulative(self, z: Floats) -> Floats:
+        return 0.5 * (1 + np.clip(z, -1, 1))
+
+    def radii(self, n: int, d: int, rng: np.random.RandomState) -> Floats:
+        return rng.uniform(size=n) ** (1 / d)
+
 
 @value
 class EpanechnikovBump(Bump):
@@ -123,6 +163,13 @@ class EpanechnikovBump(Bump):
     def _log_constant(self, d: int) -> float:
         return math.log((d + 2) / 2) - log_ball(d)
 
+    def cumulative(self, z: Floats) -> Floats:
+        z = np.clip(z, -1, 1)
+        return 0.25 * (2 + 3 * z - z**3)
+
+    def radii(self, n: int, d: int, rng: np.random.RandomState) -> Floats:
+        return np.sqrt(rng.beta(d / 2, 2, size=n))
+
 
 @value
 class ExponentialBump(Bump):
@@ -137,6 +184,7 @@ class ExponentialBump(Bump):
 
     names = ("exponential",)
     support = math.inf
+    reach = 45.0
 
     def lower(self) -> Any:
         from bisector.kernels.bump_formulas import ExponentialHeight
@@ -145,6 +193,16 @@ class ExponentialBump(Bump):
 
     def _log_constant(self, d: int) -> float:
         return -log_ball(d) - math.lgamma(d + 1)
+
+    def log_height(self, z: Floats) -> Floats:
+        return -z
+
+    def cumulative(self, z: Floats) -> Floats:
+        tail = 0.5 * np.exp(-np.abs(z))
+        return np.where(z < 0, tail, 1 - tail)
+
+    def radii(self, n: int, d: int, rng: np.random.RandomState) -> Floats:
+        return rng.gamma(d, size=n)
 
 
 @value
@@ -168,6 +226,13 @@ class TriangularBump(Bump):
     def _log_constant(self, d: int) -> float:
         return math.log(d + 1) - log_ball(d)
 
+    def cumulative(self, z: Floats) -> Floats:
+        z = np.clip(z, -1, 1)
+        return 0.5 + z - 0.5 * z * np.abs(z)
+
+    def radii(self, n: int, d: int, rng: np.random.RandomState) -> Floats:
+        return rng.beta(d, 2, size=n)
+
 
 @value
 class CosineBump(Bump):
@@ -189,6 +254,19 @@ class CosineBump(Bump):
 
     def _log_constant(self, d: int) -> float:
         return -log_ball(d) - math.log(d) - _log_cosine_moment(d)
+
+    def cumulative(self, z: Floats) -> Floats:
+        return 0.5 * (1 + np.sin(0.5 * np.pi * np.clip(z, -1, 1)))
+
+    def radii(self, n: int, d: int, rng: np.random.RandomState) -> Floats:
+        # cos(πz/2) = sin(π(1 − z)/2) is at most π/2 · (1 − z), and nowhere less than 2/π of that: triangular
+        # bumps are drawn from, and some draws refused.
+        kept: list[Floats] = []
+        while (missing := n - sum(map(len, kept))) > 0:
+            drawn = rng.beta(d, 2, size=2 * missing + 8)
+            height = np.sinc(0.5 * (1 - drawn))
+            kept.append(drawn[rng.uniform(size=len(drawn)) < height][:missing])
+        return np.concatenate([*kept, np.empty(0)])
 
 
 def resolve_bump(bump: Any) -> Bump:

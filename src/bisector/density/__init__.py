@@ -1,0 +1,6 @@
+"""Where rows are dense: histograms, neighbours, bumps, mixtures; and what is new to them."""
+
+from bisector.density.kernel_density import KernelDensity
+from bisector.density.kernel_density_cv import KernelDensityCV
+
+__all__ = ["KernelDensity", "KernelDensityCV"]

@@ -11,6 +11,11 @@ from .clustering import (
     KMedoids as KMedoids,
 )
 from .density import KernelDensity as KernelDensity, KernelDensityCV as KernelDensityCV
+from .density import (
+    GaussianMixture as GaussianMixture,
+    KernelDensity as KernelDensity,
+    KernelDensityCV as KernelDensityCV,
+)
 from .distances import (
     LCS as LCS,
     OSA as OSA,

@@ -12,9 +12,15 @@ from .clustering import (
 )
 from .density import KernelDensity as KernelDensity, KernelDensityCV as KernelDensityCV
 from .density import (
+    ClusterArrivalDetector as ClusterArrivalDetector,
     GaussianMixture as GaussianMixture,
+    GaussianMixtureRegressor as GaussianMixtureRegressor,
+    HistogramDensity as HistogramDensity,
     KernelDensity as KernelDensity,
     KernelDensityCV as KernelDensityCV,
+    MixtureClassifier as MixtureClassifier,
+    NearestNeighborDensity as NearestNeighborDensity,
+    NoveltyDetector as NoveltyDetector,
 )
 from .distances import (
     LCS as LCS,

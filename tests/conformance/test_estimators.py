@@ -36,7 +36,7 @@ _LIGHT_CLASS = "the best weights seen also get rows of the light class right"
 EXPECTED_FAILURES: dict[tuple[str, str], str] = {
     **{
         (name, f"check_sample_weight_equivalence_on_{kind}_data"): _DRAWN_START
-        for name in ("KExemplars", "KMeans", "KernelKMeans")
+        for name in ("KExemplars", "KMeans", "KernelKMeans", "GaussianMixtureRegressor", "MixtureClassifier")
         for kind in ("dense", "sparse")
     },
     **{
@@ -78,6 +78,7 @@ EXPECTED_FAILURES: dict[tuple[str, str], str] = {
 # Parameters that suit the data of this file, where a default cannot.
 SUITED = {name: {"radius": 9.0} for name in ("RadiusNeighborsClassifier", "RadiusNeighborsRegressor")}
 SUITED["KMeans"] = {"random_state": 0}
+SUITED["HistogramDensity"] = {"bins": 3}  # by rule, more rows have more and smaller cells
 
 # Those that take rows; calibrators take one score a row, and are tested beside their code.
 ESTIMATORS = {
@@ -330,7 +331,7 @@ def test_float32_stays_float32(kind):
         assert (narrow.coef_.dtype, wide.coef_.dtype) == (np.float32, np.float64)
         # The same problem solved in float64 and then rounded: sums in float32 would lose two more digits.
         np.testing.assert_allclose(narrow.coef_, wide.coef_, rtol=2e-7)
-    labels = wide.predict(X) if is_clusterer(narrow) else y
+    labels = y if is_classifier(narrow) else wide.predict(X)  # else components, clusters or verdicts are numbered
     assert narrow.predict(X).dtype == (np.float32 if is_regressor(narrow) else labels.dtype)
 
 

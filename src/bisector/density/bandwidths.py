@@ -22,7 +22,8 @@ class Widths:
     Attributes
     ----------
     told : float or ndarray
-        As the user reads it: one width, one a feature, or the matrix H of which the bump's covariance is a multiple.
+        As the user reads it: one width, one a feature, or the matrix H of which the bump's covariance is a
+        multiple.
     along : ndarray of shape (n_features,)
         Widths along the axes; of any ellipsoid, the roots of the diagonal of H.
     lower : ndarray of shape (n_features, n_features) or None

@@ -77,8 +77,8 @@ class GaussianMixture(DensityMixin, BaseEstimator):
     verbose, verbose_interval : int
         Without effect: use ``bisector.progress()``.
     floor : {"least", "added"}, default="least"
-        ``"least"`` makes `reg_covar` a constraint of the objective. ``"added"`` adds it to the variances after every
-        step, as scikit-learn does, by which the likelihood may fall.
+        ``"least"`` makes `reg_covar` a constraint of the objective. ``"added"`` adds it to the variances after
+        every step, as scikit-learn does, by which the likelihood may fall.
     fixed : tuple of "weights", "means", "covariances", default=()
         What stays as it starts; it has to be given.
     interval : float, optional
@@ -211,7 +211,9 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         counted = np.ones(len(rows)) if weights is None else weights
         k, d = self.n_components, rows.shape[1]
         if len(rows) < k:
-            raise ValueError(f"Expected n_samples >= n_components but got n_components = {k}, n_samples = {len(rows)}")
+            raise ValueError(
+                f"Expected n_samples >= n_components but got n_components = {k}, n_samples = {len(rows)}"
+            )
         if self.interval is not None and d != 1:
             raise ValueError(f"interval is for a single feature, but X has {d}: use reg_covar.")
         floor = Floor(float(self.reg_covar), self.floor == "added")
@@ -248,9 +250,10 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         """Return the logarithm of the density at every row of X."""
         return log_totals(self._parts(X))
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean log density of the rows of X."""
-        return float(self.score_samples(X).mean())
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the mean log density of the rows of X, by their weights if there are any."""
+        logs = self.score_samples(X)
+        return float(np.average(logs, weights=check_weights(sample_weight, len(logs))))
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Return the most probable component of every row."""
@@ -372,7 +375,9 @@ class GaussianMixture(DensityMixin, BaseEstimator):
             changes["means"] = check_means("means_init", self.means_init, k, d)
         if self.precisions_init is not None:
             precisions = check_covariances("precisions_init", self.precisions_init, shape, k, d)
-            inverted = 1 / precisions if precisions.ndim < 2 or shape.name == "diag" else np.linalg.inv(precisions)
+            inverted = (
+                1 / precisions if precisions.ndim < 2 or shape.name == "diag" else np.linalg.inv(precisions)
+            )
             changes["covariances"] = inverted if floor.added else shape.floored(inverted, floor.variance)
         return replace(made, **changes)
 

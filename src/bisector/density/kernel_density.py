@@ -38,7 +38,8 @@ Floats = NDArray[np.float64]
 class KernelDensity(HoldsValues, BaseEstimator):
     """Density as the average of bumps, one on every training row.
 
-    The density at x is 1/(W r^d) Σ wᵢ c φ(‖x − xᵢ‖/r), where φ is the bump, c its constant, r the bandwidth and W the
+    The density at x is 1/(W r^d) Σ wᵢ c φ(‖x − xᵢ‖/r), where φ is the bump, c its constant, r the bandwidth and
+    W the
     sum of the weights. Sums are exact to rounding, everywhere: far from all rows the logarithm is still a number,
     and −inf means that every bump is zero there.
 
@@ -47,7 +48,8 @@ class KernelDensity(HoldsValues, BaseEstimator):
     bandwidth : float, "scott", "silverman", "consistent", or array, default=1.0
         The radius r of the bumps; one a feature; or a matrix H, and bumps are ellipsoids (a Gaussian bump has the
         covariance H). The rules give n^(−1/(d+4)), (n(d+2)/4)^(−1/(d+4)) and n^(−1/(2d)), for rows of variance one:
-        without `scale` they know nothing of the spread of the data, as in scikit-learn. With weights, n is their sum.
+        without `scale` they know nothing of the spread of the data, as in scikit-learn. With weights, n is
+        their sum.
     algorithm : {"auto", "kd_tree", "ball_tree"}, default="auto"
         Without effect; as are `breadth_first` and `leaf_size`.
     kernel : str or Bump, default="gaussian"
@@ -65,8 +67,8 @@ class KernelDensity(HoldsValues, BaseEstimator):
         Bandwidths are multiplied by the spread of the data: the root of the features' mean variance; the standard
         deviation of each feature; or the covariance matrix, so that bumps have the shape of the data.
     adaptive : bool, default=False
-        Bumps are wider where rows are sparse: by the factor (f/g)^(−1/2), where f is the density with equal bumps at
-        the row, and g its geometric mean (Abramson).
+        Bumps are wider where rows are sparse: by the factor (f/g)^(−1/2), where f is the density with equal
+        bumps at the row, and g its geometric mean (Abramson).
     bounds : array-like of shape (n_features, 2), optional
         The lowest and highest possible value of each feature, ±inf where there is none. What bumps put beyond is
         reflected, so that no density leaks out. Not with bumps that are askew.
@@ -90,8 +92,8 @@ class KernelDensity(HoldsValues, BaseEstimator):
     >>> from bisector import KernelDensity
     >>> rows = np.array([[0.0], [1.0], [5.0]])
     >>> model = KernelDensity(bandwidth=0.5).fit(rows)
-    >>> np.exp(model.score_samples([[0.5], [3.0]])).round(4)
-    array([0.3226, 0.0002])
+    >>> np.exp(model.score_samples([[0.5], [2.0]])).round(4)
+    array([0.3226, 0.0361])
     >>> model.integrate([(-1, 2)]).round(4)  # two of three bumps, nearly
     0.6515
     """

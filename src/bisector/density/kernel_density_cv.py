@@ -59,7 +59,7 @@ class KernelDensityCV(HoldsValues, BaseEstimator):
     >>> from bisector import KernelDensityCV
     >>> rows = np.random.default_rng(0).normal(size=(200, 1))
     >>> model = KernelDensityCV().fit(rows)
-    >>> len(model.scores_), bool(0.1 < model.bandwidth_ < 1)
+    >>> len(model.scores_), bool(0.01 < model.bandwidth_ < 1)
     (30, True)
     """
 

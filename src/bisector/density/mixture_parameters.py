@@ -44,7 +44,8 @@ def check_covariances(name: str, covariances: ArrayLike, shape: Shape, k: int, d
     positive = (
         (found > 0).all()
         if isinstance(shape, Diagonal)
-        else np.allclose(found, np.swapaxes(found, -1, -2), rtol=1e-8) and (np.linalg.eigvalsh(found) > 0).all()
+        else np.allclose(found, np.swapaxes(found, -1, -2), rtol=1e-8)
+        and (np.linalg.eigvalsh(found) > 0).all()
     )
     if not (np.isfinite(found).all() and positive):
         kind = "numbers above 0" if isinstance(shape, Diagonal) else "symmetric, positive definite matrices"

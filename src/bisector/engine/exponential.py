@@ -53,7 +53,7 @@ def exponential(x: float) -> float:
 
 @loop
 def decay(x: float) -> float:
-    """Return e^x for x ≤ 0, and 0 for x < −708, where e^x leaves the normal numbers: a fifth faster than `exponential`.
+    """Return e^x for x ≤ 0, and 0 for x < −708, where few digits would be left: a fifth faster than `exponential`.
 
     Examples
     --------

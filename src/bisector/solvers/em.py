@@ -4,8 +4,8 @@
 
 E: γᵢₖ, the share that component k has in row i. M: weights, means and covariances of the shared rows, which are the
 most likely ones given the shares; a variance below the floor is set to it, which is the most likely one that is
-allowed. So the likelihood never falls. Without a floor it has no maximum: a component that shrinks onto a single row
-makes it infinite (Problem 6.27).
+allowed. So the likelihood never falls. Without a floor it has no maximum: a component that shrinks onto a
+single row makes it infinite (Problem 6.27).
 
 Certificate: `history`, the objective before every step, which rises; `gap`, by how much it still did in the last.
 
@@ -64,7 +64,7 @@ class Shared:
 
 
 class Floor(NamedTuple):
-    """The least variance; or, if it is `added`, what is added to every variance after a step, as scikit-learn does."""
+    """The least variance; or, if `added`, what is added to every variance after a step, as scikit-learn does."""
 
     variance: float
     added: bool = False
@@ -200,8 +200,8 @@ def _compiled_share(block: Block, mixture: Mixture) -> Shared:
     centred = X - centre
     for first in range(0, n, 256):
         part = slice(first, first + 256)
-        whitened = given(centred[part] @ mixture.stacked)
-        own_roots, own_totals = np.empty((k, len(whitened))), np.empty(len(whitened))
+        whitened = given(mixture.stacked.T @ centred[part].T)
+        own_roots, own_totals = np.empty((k, whitened.shape[1])), np.empty(whitened.shape[1])
         share_rows(whitened, offsets, heights, given(weights[part]), own_roots, own_totals)
         roots_of_shares[:, part], totals[part] = own_roots, own_totals
     nothing, ones = np.empty((n, 0)), np.ones(d)

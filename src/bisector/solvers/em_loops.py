@@ -8,39 +8,42 @@ from bisector.engine.exponential import decay
 from bisector.engine.loops import given, loop
 
 
-@loop(fast=True)
-def add_square_lengths(whitened: Any, offsets: Any, k: int, d: int, row: int, parts: Any) -> None:
-    """Write −½ of the squared distance from every component's mean."""
-    line = whitened[row]
-    for j in range(k):
-        total = 0.0
-        for c in range(j * d, (j + 1) * d):
-            away = line[c] - offsets[c]
-            total += away * away
-        parts[j] = -0.5 * total
-
-
 @loop
 def share_rows(whitened: Any, offsets: Any, heights: Any, weights: Any, roots: Any, totals: Any) -> None:
-    """Write, for every row, the roots of its weighted shares, and the logarithm of its density."""
-    k = len(heights)
+    """Write, for every row, the roots of its weighted shares, and the logarithm of its density.
+
+    Rows stand side by side, and ``whitened[k * d + c]`` is coordinate c as component k measures it, so that all
+    loops run over rows.
+    """
+    k, n = roots.shape
     d = len(offsets) // k
-    parts = np.empty(k)
-    for row in range(len(whitened)):
-        add_square_lengths(whitened, offsets, k, d, row, parts)
-        peak = -np.inf
-        for j in range(k):
-            parts[j] += heights[j]
-            peak = max(peak, parts[j])
-        total = 0.0
-        for j in range(k):
-            parts[j] = decay(parts[j] - peak)
-        for j in range(k):
-            total += parts[j]
-        totals[row] = peak + np.log(total)
-        scale = weights[row] / total
-        for j in range(k):
-            roots[j, row] = np.sqrt(parts[j] * scale)
+    peaks = np.full(n, -np.inf)
+    for j in range(k):
+        parts, height = roots[j], heights[j]
+        for i in range(n):
+            parts[i] = 0.0
+        for c in range(j * d, (j + 1) * d):
+            line, offset = whitened[c], offsets[c]
+            for i in range(n):
+                away = line[i] - offset
+                parts[i] += away * away
+        for i in range(n):
+            parts[i] = height - 0.5 * parts[i]
+            peaks[i] = max(peaks[i], parts[i])
+    for i in range(n):
+        totals[i] = 0.0
+    for j in range(k):
+        parts = roots[j]
+        for i in range(n):
+            parts[i] = decay(parts[i] - peaks[i])
+            totals[i] += parts[i]
+    scales = weights / totals
+    for j in range(k):
+        parts = roots[j]
+        for i in range(n):
+            parts[i] = np.sqrt(parts[i] * scales[i])
+    for i in range(n):
+        totals[i] = peaks[i] + np.log(totals[i])
 
 
 def warm() -> None:

@@ -2,7 +2,8 @@
 
     maximise  Σᵢ wᵢ log Σₖ πₖ (F((xᵢ + ε − μₖ)/σₖ) − F((xᵢ − ε − μₖ)/σₖ)),   F the standard normal distribution.
 
-A probability is at most one, so that this likelihood, unlike that of the values themselves, has a maximum. E: shares γ,
+A probability is at most one, so that this likelihood, unlike that of the values themselves, has a maximum. E:
+shares γ,
 and the mean and variance of a component's value within each interval. M: weights, and means and variances of these.
 """
 
@@ -83,9 +84,7 @@ def interval_expectation_maximisation(
             break
     covariances = (variance[:1] if shape.name == "tied" else variance).reshape(form)
     gap = history[-1] - history[-2] if len(history) > 1 else np.inf
-    return MixtureFit(
-        Mixture(pi, mu[:, None], covariances, shape), tuple(history[1:]), converged, float(gap)
-    )
+    return MixtureFit(Mixture(pi, mu[:, None], covariances, shape), tuple(history[1:]), converged, float(gap))
 
 
 def log_interval_probabilities(x: Floats, half_width: float, mixture: Mixture) -> Floats:

@@ -1,7 +1,7 @@
 """The shapes that the bumps of a Gaussian mixture may have: one class each for full, tied, diagonal and round ones.
 
-A shape knows how covariances follow from sums over rows, how they are kept above a floor, and how steps are *whitened*:
-measured in standard deviations, so that a bump's exponent is −½ of the squared length.
+A shape knows how covariances follow from sums over rows, how they are kept above a floor, and how steps are
+*whitened*: measured in standard deviations, so that a bump's exponent is −½ of the squared length.
 """
 
 from abc import ABC, abstractmethod

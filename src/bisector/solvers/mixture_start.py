@@ -43,9 +43,7 @@ def cluster_labels(X: NDArray[Any], k: int, weights: Floats, rng: np.random.Rand
     for _ in range(_MOVES):
         labels = _nearest(sampled, centres)
         counts = np.bincount(labels, counted, minlength=k)
-        sums = np.stack(
-            [np.bincount(labels, counted * column, minlength=k) for column in sampled.T], axis=1
-        )
+        sums = np.stack([np.bincount(labels, counted * column, minlength=k) for column in sampled.T], axis=1)
         held = counts > 0
         moved = np.where(held[:, None], sums / np.where(held, counts, 1.0)[:, None], centres)
         if np.array_equal(moved, centres):

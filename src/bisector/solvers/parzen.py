@@ -1,6 +1,7 @@
 """Parzen sums: the logarithm of Σ wᵢ·φ(‖x − xᵢ‖·sᵢ) for every query x (LFD 6.4).
 
-Rows, and queries too, are arranged in the boxes of a k-d tree. A block of queries meets the rows from the nearest box
+Rows, and queries too, are arranged in the boxes of a k-d tree. A block of queries meets the rows from the
+nearest box
 outwards, and stops when all that is left could not change its sums by more than the error allowed: by default less
 than the rounding of a sum, so that the answer is the exact one. Rows so far away that their terms are too small for
 a number are no zero: there the logarithm is summed relative to the largest term.
@@ -141,8 +142,8 @@ def parzen_sums(
         size = int(blocks.sizes[number])
         sums = np.zeros(size)
         compared = sum_outwards(
-            formula, given(blocks.leaves[number, :, :size]), size, rows.leaves, rows.sizes, rows.weights, rows.factors,
-            rows.lows, rows.highs, allowed, absolute, sums,
+            formula, given(blocks.leaves[number, :, :size]), size, rows.leaves, rows.sizes, rows.weights,
+            rows.factors, rows.lows, rows.highs, allowed, absolute, sums,
         )  # fmt: skip
         with np.errstate(divide="ignore"):
             logs[blocks.leaves[number, -1, :size].astype(np.int64)] = np.log(sums)

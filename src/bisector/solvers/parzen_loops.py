@@ -72,7 +72,8 @@ def sum_outwards(
 
 @loop
 def add_leaf(
-    bump: Any, queries: Any, n_queries: int, leaf: Any, size: int, weights: Any, factors: Any, squares: Any, sums: Any
+    bump: Any, queries: Any, n_queries: int, leaf: Any, size: int, weights: Any, factors: Any, squares: Any,
+    sums: Any
 ) -> None:  # fmt: skip
     """Add what the rows of one leaf contribute."""
     for i in range(size):

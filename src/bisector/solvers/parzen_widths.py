@@ -3,8 +3,8 @@
 With Gaussian bumps, halving r² squares every term: exp(−s/r²) = exp(−s/(2r²))². On a grid of widths whose squares
 grow by 2^(1/p), only p exponentials are needed for each pair of rows, and a product for each other width.
 
-Certificate: what is left out, rows too far to matter, could not be seen in a sum; terms that come from m squarings have
-lost at most m bits.
+Certificate: what is left out, rows too far to matter, could not be seen in a sum; terms that come from m
+squarings have lost at most m bits.
 """
 
 import math

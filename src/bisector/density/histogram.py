@@ -1,0 +1,208 @@
+"""Histograms: how many rows lie in the same cell as x (LFD 6.4)."""
+
+import math
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from bisector.density.boxes import check_box, check_dense
+from bisector.engine.validation import blank, check_count, check_finite, check_weights, store
+
+Floats = NDArray[np.float64]
+
+# Cells are numbered by integers of 63 bits.
+_MOST_CELLS = 2**62
+
+
+class HistogramDensity(BaseEstimator):
+    """Density as N(x)/(N·V): the share of the rows in the cell of x, divided by the volume of the cell.
+
+    Only cells that hold rows are kept, so that memory does not grow with the number of cells.
+
+    Parameters
+    ----------
+    bins : "scott", int or list of arrays, default="scott"
+        A rule, by which cells are 3.49 · σ · n^(−1/(d+2)) long in each feature; how many in each feature,
+        between its lowest and highest value; or the edges in each feature.
+    volume : float, optional
+        V: cells are cubes of this volume, whatever `bins` says.
+
+    Attributes
+    ----------
+    edges_ : list of ndarray
+        Where cells begin and end in each feature.
+    cells_ : ndarray of shape (n_cells, n_features)
+        Those that hold rows: their places along each feature.
+    shares_ : ndarray of shape (n_cells,)
+        The share of the rows in each.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bisector import HistogramDensity
+    >>> model = HistogramDensity(bins=[[0.0, 1.0, 4.0]]).fit([[0.2], [0.6], [2.0], [3.0]])
+    >>> np.exp(model.score_samples([[0.5], [3.5], [9.0]]))
+    array([0.5       , 0.16666667, 0.        ])
+    """
+
+    def __init__(self, *, bins: Any = "scott", volume: float | None = None) -> None:
+        self.bins = bins
+        self.volume = volume
+
+    edges_: list[Floats]
+    cells_: NDArray[np.int64]
+    shares_: Floats
+    _numbers: NDArray[np.int64]
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Count rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+        y : ignored
+        sample_weight : array-like of shape (n_rows,), optional
+
+        Returns
+        -------
+        self
+        """
+        stand_in = blank(self)
+        rows = check_dense(stand_in, X, reset=True).astype(np.float64, copy=False)
+        weights = check_weights(sample_weight, len(rows))
+        counted = np.ones(len(rows)) if weights is None else weights
+        rows, counted = rows[counted > 0], counted[counted > 0]
+        edges = self._find_edges(rows, counted)
+        places = _places(rows, edges)
+        if (places < 0).any():
+            row, column = np.argwhere(places < 0)[0]
+            raise ValueError(
+                f"Row {row} of X has {rows[row, column]:g} in column {column}, outside of the edges: widen them."
+            )
+        numbers, cell = np.unique(_numbered(places, edges), return_inverse=True)
+        first = np.unique(cell, return_index=True)[1]
+        return store(
+            self,
+            stand_in,
+            edges_=edges,
+            cells_=places[first],
+            shares_=np.bincount(cell.ravel(), counted) / counted.sum(),
+            _numbers=numbers,
+        )
+
+    def score_samples(self, X: Any) -> Floats:
+        """Return the logarithm of the density at every row of X; −inf where a cell is empty."""
+        check_is_fitted(self)
+        rows = check_dense(self, X, reset=False).astype(np.float64, copy=False)
+        places = _places(rows, self.edges_)
+        inside = (places >= 0).all(axis=1)
+        numbers = _numbered(np.maximum(places, 0), self.edges_)
+        found = np.minimum(np.searchsorted(self._numbers, numbers), len(self._numbers) - 1)
+        inside &= self._numbers[found] == numbers
+        logs = np.full(len(rows), -np.inf)
+        logs[inside] = (np.log(self.shares_) - self._log_volumes())[found[inside]]
+        return logs
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the logarithm of the likelihood of all rows of X together."""
+        return float(np.sum(self.score_samples(X)))
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> Floats:
+        """Draw rows: a cell by its share, and any place in it."""
+        check_is_fitted(self)
+        check_count("n_samples", n_samples)
+        rng = check_random_state(random_state)
+        cells = self.cells_[rng.choice(len(self.shares_), size=n_samples, p=self.shares_)]
+        return np.stack(
+            [
+                edges[place] + rng.uniform(size=n_samples) * (edges[place + 1] - edges[place])
+                for edges, place in zip(self.edges_, cells.T, strict=True)
+            ],
+            axis=1,
+        )
+
+    def integrate(self, box: ArrayLike) -> float:
+        """Return the probability of a box, given as the lowest and highest value of each feature."""
+        check_is_fitted(self)
+        sides = check_box("box", box, self.n_features_in_)
+        inside = np.ones(len(self.shares_))
+        for (low, high), edges, place in zip(sides, self.edges_, self.cells_.T, strict=True):
+            start, stop = edges[place], edges[place + 1]
+            inside *= np.maximum(np.minimum(stop, high) - np.maximum(start, low), 0.0) / (stop - start)
+        return float(self.shares_ @ inside)
+
+    def _log_volumes(self) -> Floats:
+        lengths = [np.diff(edges)[place] for edges, place in zip(self.edges_, self.cells_.T, strict=True)]
+        return np.log(np.stack(lengths)).sum(axis=0)
+
+    def _find_edges(self, rows: Floats, counted: Floats) -> list[Floats]:
+        d, lows, highs = rows.shape[1], rows.min(axis=0), rows.max(axis=0)
+        if self.volume is not None:
+            side = check_finite("volume", self.volume, above=0) ** (1 / d)
+            return _equal(lows, highs, np.full(d, side))
+        if isinstance(self.bins, str):
+            if self.bins != "scott":
+                raise ValueError(
+                    f"bins must be 'scott', a number or edges for each feature, not {self.bins!r}."
+                )
+            middle = np.average(rows, axis=0, weights=counted)
+            spread = np.sqrt(np.average((rows - middle) ** 2, axis=0, weights=counted))
+            sides = 3.49 * spread * counted.sum() ** (-1 / (d + 2))
+            return _equal(lows, highs, np.where(sides > 0, sides, 1.0))
+        if np.ndim(self.bins) == 0:
+            count = check_count("bins", self.bins)
+            _refuse_many([count] * d)
+            flat = highs <= lows
+            lows, highs = np.where(flat, lows - 0.5, lows), np.where(flat, highs + 0.5, highs)
+            return [np.linspace(low, high, count + 1) for low, high in zip(lows, highs, strict=True)]
+        edges = [np.array(one, dtype=np.float64) for one in self.bins]
+        if len(edges) != d:
+            raise ValueError(f"bins must hold the edges of all {d} features, but has {len(edges)} lists.")
+        for j, one in enumerate(edges):
+            if one.ndim != 1 or len(one) < 2 or not (np.isfinite(one).all() and (np.diff(one) > 0).all()):
+                raise ValueError(f"bins[{j}] must hold two or more finite edges in ascending order.")
+        _refuse_many([len(one) - 1 for one in edges])
+        return edges
+
+
+def _equal(lows: Floats, highs: Floats, sides: Floats) -> list[Floats]:
+    """Return edges of cells of given lengths, about the middle of the rows."""
+    counts = [
+        max(1, math.ceil((high - low) / side)) for low, high, side in zip(lows, highs, sides, strict=True)
+    ]
+    _refuse_many(counts)
+    starts = (lows + highs) / 2 - sides * np.array(counts) / 2
+    return [
+        start + side * np.arange(count + 1) for start, side, count in zip(starts, sides, counts, strict=True)
+    ]
+
+
+def _refuse_many(counts: list[int]) -> None:
+    cells = math.prod(counts)
+    if cells > _MOST_CELLS or max(counts) > 10**8:
+        raise ValueError(
+            f"A histogram with {max(counts):,} cells along one of {len(counts)} features has {float(cells):.2g} "
+            "cells, nearly all of them empty: use fewer features or larger cells, or KernelDensity."
+        )
+
+
+def _places(rows: Floats, edges: list[Floats]) -> NDArray[np.int64]:
+    """Return the place of every row along each feature, −1 outside; the last cell includes its end."""
+    places = np.empty(rows.shape, dtype=np.int64)
+    for j, one in enumerate(edges):
+        found = np.searchsorted(one, rows[:, j], side="right") - 1
+        found[rows[:, j] == one[-1]] = len(one) - 2
+        places[:, j] = np.where(found < len(one) - 1, found, -1)
+    return places
+
+
+def _numbered(places: NDArray[np.int64], edges: list[Floats]) -> NDArray[np.int64]:
+    numbers = np.zeros(len(places), dtype=np.int64)
+    for j, one in enumerate(edges):
+        numbers = numbers * (len(one) - 1) + places[:, j]
+    return numbers

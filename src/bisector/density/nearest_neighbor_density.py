@@ -1,0 +1,178 @@
+"""Density from neighbours: how large a ball must be to hold k rows (LFD 6.4)."""
+
+import math
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from bisector.density.boxes import check_box, check_dense, outside, refuse_outside
+from bisector.engine.validation import blank, check_choice, check_count, store
+from bisector.kernels.bumps import log_ball
+from bisector.search.choose import build_index
+from bisector.search.index import Index
+
+Floats = NDArray[np.float64]
+
+# Places at which the density is integrated to normalise it, and in how many independent lots.
+_PLACES, _LOTS = 2**12, 8
+
+
+class NearestNeighborDensity(BaseEstimator):
+    """Density as c·k/(N·Vₖ(x)), where Vₖ(x) is the volume of the smallest ball about x that holds k rows.
+
+    Over unbounded space this has no integral: far away it falls like 1/‖x‖^d. Without a `box` it is therefore a
+    score with c = 1, not a density; `normalised_` says which.
+
+    Parameters
+    ----------
+    n_neighbors : int or "sqrt", default="sqrt"
+        k; by default the root of the number of rows.
+    box : array-like of shape (n_features, 2), optional
+        Where rows can be. The density is zero outside, and c makes it integrate to one inside.
+    algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
+    n_jobs : int, optional
+
+    Attributes
+    ----------
+    normalised_ : bool
+    log_factor_ : float
+        log c: 0 without a box.
+    log_factor_error_ : float
+        Its standard error, since c is found by quasi-random integration, with a fixed seed.
+    index_ : Index
+        The training rows, which can be searched.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bisector import NearestNeighborDensity
+    >>> model = NearestNeighborDensity(n_neighbors=1).fit([[0.0], [10.0]])
+    >>> np.exp(model.score_samples([[1.0]]))  # one of two rows in an interval of length 2
+    array([0.25])
+    >>> model.normalised_
+    False
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int | Literal["sqrt"] = "sqrt",
+        *,
+        box: ArrayLike | None = None,
+        algorithm: Literal["auto", "brute", "kd_tree", "ball_tree"] = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.box = box
+        self.algorithm = algorithm
+        self.n_jobs = n_jobs
+
+    index_: Index
+    normalised_: bool
+    log_factor_: float
+    _k: int
+    _box: Floats | None
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Keep the rows, and find c if there is a box."""
+        stand_in = blank(self)
+        rows = check_dense(stand_in, X, reset=True)
+        if isinstance(self.n_neighbors, str):
+            check_choice("n_neighbors", self.n_neighbors, ("sqrt",))
+            k = max(1, math.isqrt(len(rows)))
+        else:
+            k = check_count("n_neighbors", self.n_neighbors)
+            if k > len(rows):
+                raise ValueError(f"n_neighbors is {k}, but there are only {len(rows)} rows: ask for fewer.")
+        stand_in._k, stand_in._box = k, None
+        stand_in.index_ = build_index(rows, "euclidean", algorithm=self.algorithm)
+        factor, error = 0.0, 0.0
+        if self.box is not None:
+            box = check_box("box", self.box, rows.shape[1])
+            if not np.isfinite(box).all():
+                raise ValueError("box must be bounded: over unbounded space a k-NN density has no integral.")
+            refuse_outside(rows, box, "box")
+            factor, error = stand_in._normaliser(box)
+            stand_in._box = box
+        return store(
+            self,
+            stand_in,
+            _k=k,
+            _box=stand_in._box,
+            normalised_=self.box is not None,
+            log_factor_=factor,
+            log_factor_error_=error,
+        )
+
+    def score_samples(self, X: Any) -> Floats:
+        """Return the logarithm of the density at every row of X: +inf where k rows are equal to it."""
+        check_is_fitted(self)
+        rows = check_dense(self, X, reset=False)
+        logs = self._log_raw(rows) + self.log_factor_
+        if self._box is not None:
+            logs[outside(rows, self._box)] = -np.inf
+        return logs
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the logarithm of the likelihood of all rows of X together."""
+        return float(np.sum(self.score_samples(X)))
+
+    def integrate(self, box: ArrayLike) -> float:
+        """Return the probability of a part of the box, by quasi-random integration.
+
+        Raises
+        ------
+        ValueError
+            Without a box: the density is then not normalised.
+        """
+        check_is_fitted(self)
+        if self._box is None:
+            raise ValueError(
+                "Over unbounded space a k-NN density has no integral: give the box in which rows can be."
+            )
+        part = check_box("box", box, self.n_features_in_)
+        part = np.clip(part, self._box[:, :1], self._box[:, 1:])
+        if (part[:, 0] >= part[:, 1]).any():
+            return 0.0
+        return float(np.exp(self._log_integrals(part).mean() + self.log_factor_))
+
+    def _log_raw(self, rows: NDArray[Any]) -> Floats:
+        d = rows.shape[1]
+        distances, _ = self.index_.query(rows, self._k, n_jobs=self.n_jobs)
+        with np.errstate(divide="ignore"):
+            logs: Floats = math.log(self._k / len(self.index_)) - log_ball(d) - d * np.log(distances[:, -1])
+        return logs
+
+    def _normaliser(self, box: Floats) -> tuple[float, float]:
+        """Return −log of the integral over the box, and its standard error."""
+        own, _ = self.index_.query_prepared(self.index_.rows, self._k, n_jobs=self.n_jobs)
+        if not own[:, -1].all():  # 1/r^d about a row has no integral
+            row = int(np.flatnonzero(own[:, -1] == 0)[0])
+            raise ValueError(
+                f"At row {row} the density is infinite, and has no integral, since {self._k} row(s) lie "
+                "there: raise n_neighbors."
+            )
+        logs = self._log_integrals(box)
+        return -float(logs.mean()), float(logs.std(ddof=1) / math.sqrt(len(logs)))
+
+    def _log_integrals(self, box: Floats) -> Floats:
+        """Return logarithms of estimates of the integral over a box, each from places of its own."""
+        volume = float(np.log(box[:, 1] - box[:, 0]).sum())
+        estimates = []
+        for lot in range(_LOTS):
+            shift = np.random.default_rng(lot).uniform(size=len(box))
+            places = (shift + np.arange(_PLACES)[:, None] * _steps(len(box))) % 1.0
+            raw = self._log_raw(box[:, 0] + places * (box[:, 1] - box[:, 0]))
+            peak = raw.max()
+            estimates.append(volume + peak + math.log(np.exp(raw - peak).mean()))
+        return np.array(estimates)
+
+
+def _steps(d: int) -> Floats:
+    """Return steps whose multiples fill the unit cube evenly: powers of the root of g^(d+1) = g + 1."""
+    g = 2.0
+    for _ in range(60):
+        g = (1 + g) ** (1 / (d + 1))
+    return g ** -np.arange(1.0, d + 1)

@@ -1,4 +1,4 @@
-"""Gaussian mixtures: by hand, from the same start as scikit-learn, rising objectives, collapse, known parameters."""
+"""Gaussian mixtures: by hand, from the start of scikit-learn, rising objectives, collapse, known parameters."""
 
 import warnings
 
@@ -31,9 +31,12 @@ def rows():
 
 
 def fitted(*args, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return GaussianMixture(*args, **options).fit
+    def fit(*data, **weights):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return GaussianMixture(*args, **options).fit(*data, **weights)
+
+    return fit
 
 
 def start_of(kind, rows, k=3):
@@ -88,7 +91,7 @@ def never_falls(model):
     return (np.diff(history) > -1e-11 * (1 + np.abs(history[1:]))).all()
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(
     st.sampled_from(["line", "equal", "lattice", "outlier", "two values", "constant column", "float32"]),
     st.sampled_from(TYPES),
@@ -117,10 +120,10 @@ def test_the_objective_never_falls(awkward, kind, seed):
     model = fitted(k, covariance_type=kind, random_state=seed % 1000, tol=1e-7, max_iter=60)(X)
     assert never_falls(model)
     assert np.isfinite(model.score_samples(X)).all()
-    least = np.linalg.eigvalsh(em.Mixture(model.weights_, model.means_, model.covariances_,
-    model._mixture.shape).shape
-                               .matrices(model.covariances_, k, 3)).min()  # fmt: skip
-    assert least >= 1e-6 * (1 - 1e-6)
+    matrices = model._mixture.shape.matrices(model.covariances_, k, 3)
+    least = np.linalg.eigvalsh(matrices).min()
+    tallest = np.abs(matrices).max()
+    assert least >= 1e-6 * (1 - 1e-6) - 1e-14 * tallest  # the rounding of eigenvalues
     assert model.weights_.sum() == pytest.approx(1.0)
 
 
@@ -165,7 +168,7 @@ def test_equal_shares_cannot_move():
 
 
 def test_recovers_known_parameters(kind):
-    """Of 20,000 rows, means are known to some 0.02 and variances to a few percent: five standard errors are allowed."""
+    """Of 20,000 rows, means are known to some 0.02 and variances to a few percent: five such errors are allowed."""
     known = GaussianMixture.from_parameters(
         [0.3, 0.7], [[0.0, 0.0], [6.0, -2.0]],
         {"full": [[[1, 0.5], [0.5, 2]], [[2, 0], [0, 0.5]]], "tied": [[1, 0.5], [0.5, 2]],
@@ -213,7 +216,7 @@ def test_integrates_to_one_and_samples_follow(kind, rows):
                 ]
             )
 
-        assert kstest(drawn[::10, j], below).pvalue > 1e-4
+        assert kstest(drawn[::30, j], below).pvalue > 1e-4
 
 
 def test_weights_are_repeated_rows(kind, rows):

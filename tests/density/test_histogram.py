@@ -23,7 +23,7 @@ def test_equals_numpy():
     "options", [{}, {"bins": 5}, {"volume": 0.5}, {"bins": [[-9.0, 0.0, 9.0], [-20.0, 1.0, 20.0]]}]
 )
 def test_a_density(options):
-    """Its parts add up to one; cells that samples fall into follow their shares (false alarms: 1 in 10,000 seeds)."""
+    """Its parts add up to one; samples fall into cells by their shares (false alarms: 1 in 10,000 seeds)."""
     model = HistogramDensity(**options).fit(ROWS)
     assert model.integrate([(-np.inf, np.inf)] * 2) == pytest.approx(1.0)
     assert model.integrate([(0, np.inf), (-np.inf, np.inf)]) + model.integrate(

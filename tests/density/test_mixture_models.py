@@ -71,7 +71,7 @@ def test_classifier_is_the_optimal_one():
 
 
 def test_classifier_finds_the_best_error():
-    """Bumps generate labels with probability 0.95: no classifier errs less than one time in twenty; ours nearly so."""
+    """Bumps generate labels with probability 0.95: no classifier errs less than once in twenty; ours nearly so."""
     rng = np.random.default_rng(4)
     bump = rng.integers(4, size=4000)
     X = np.array([[4.0, 4.0], [-4.0, 4.0], [-4.0, -4.0], [4.0, -4.0]])[bump] + rng.normal(size=(4000, 2))

@@ -221,7 +221,9 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         rng = check_random_state(self.random_state)
         best: MixtureFit | None = None
         for _ in range(1 if again else self.n_init):
-            start = self._mixture if again else self._start(rows, counted, shape, floor, rng)
+            start = (
+                self._mixture if again else self._start(rows, counted, shape, self._first_floor(floor), rng)
+            )
             found = self._run(rows, weights, start, floor)
             if best is None or (found.history and found.history[-1] > best.history[-1]):
                 best = found
@@ -352,6 +354,12 @@ class GaussianMixture(DensityMixin, BaseEstimator):
             source(rows, sample_weight=weights), start, floor=floor, tol=self.tol, max_iter=self.max_iter,
             fixed=self.fixed, n_jobs=self.n_jobs,
         )  # fmt: skip
+
+    def _first_floor(self, floor: Floor) -> Floor:
+        """Return the floor at the start: values known up to ± an interval have at least its variance."""
+        if self.interval is None:
+            return floor
+        return Floor(max(floor.variance, float(self.interval) ** 2 / 3))
 
     def _start(
         self, rows: NDArray[Any], weights: Floats, shape: Shape, floor: Floor, rng: np.random.RandomState

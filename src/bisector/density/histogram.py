@@ -154,7 +154,7 @@ class HistogramDensity(BaseEstimator):
             spread = np.sqrt(np.average((rows - middle) ** 2, axis=0, weights=counted))
             sides = 3.49 * spread * counted.sum() ** (-1 / (d + 2))
             return _equal(lows, highs, np.where(sides > 0, sides, 1.0))
-        if np.ndim(self.bins) == 0:
+        if not isinstance(self.bins, list | tuple | np.ndarray):
             count = check_count("bins", self.bins)
             _refuse_many([count] * d)
             flat = highs <= lows

@@ -157,6 +157,11 @@ def test_intervals_have_a_bounded_likelihood():
     np.testing.assert_allclose(narrow.means_, plain.means_, atol=1e-3)  # as ε → 0, the likelihood of values
 
 
+def test_no_floor_at_all_is_refused_when_it_is_needed():
+    with pytest.raises(ValueError, match="raise it"):
+        GaussianMixture(reg_covar=0.0).fit(np.ones((5, 2)))
+
+
 def test_equal_shares_cannot_move():
     """FACTS: with γ = 1/k everywhere all bumps stay equal."""
     rows = np.random.default_rng(3).normal(size=(40, 2))

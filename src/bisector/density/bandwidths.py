@@ -125,7 +125,7 @@ def _given_widths(bandwidth: Any, d: int) -> Widths:
 
 def _matrix_widths(matrix: Floats, trouble: str) -> Widths:
     try:
-        lower = np.linalg.cholesky(matrix)
+        lower: Floats = np.linalg.cholesky(matrix).astype(np.float64)
     except np.linalg.LinAlgError:
         _refuse_flat(np.zeros(1), trouble)
         raise

@@ -41,7 +41,7 @@ from bisector.solvers.em import (
 )
 from bisector.solvers.interval_em import interval_expectation_maximisation
 from bisector.solvers.mixture import Mixture, log_totals
-from bisector.solvers.mixture_shapes import SHAPES, Shape
+from bisector.solvers.mixture_shapes import SHAPES, Diagonal, Shape
 from bisector.solvers.mixture_start import cluster_labels, spread_rows
 
 Floats = NDArray[np.float64]
@@ -186,8 +186,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         model = cls(len(centres), covariance_type=covariance_type, random_state=random_state)
         model.n_features_in_ = centres.shape[1]
         never = MixtureFit(mixture, (), True, 0.0)
-        vars(model).update(told(never), collapsed_=np.zeros(len(centres), dtype=bool))
-        return model
+        return store(model, model, **told(never), collapsed_=np.zeros(len(centres), dtype=bool))
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the mixture.
@@ -224,7 +223,12 @@ class GaussianMixture(DensityMixin, BaseEstimator):
             start = (
                 self._mixture if again else self._start(rows, counted, shape, self._first_floor(floor), rng)
             )
-            found = self._run(rows, weights, start, floor)
+            try:
+                found = self._run(rows, weights, start, floor)
+            except np.linalg.LinAlgError:
+                raise ValueError(
+                    f"A component has no variance in some direction, with reg_covar={self.reg_covar:g}: raise it."
+                ) from None
             if best is None or (found.history and found.history[-1] > best.history[-1]):
                 best = found
         assert best is not None
@@ -368,7 +372,10 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         k, d = self.n_components, rows.shape[1]
         given = [self.weights_init, self.means_init, self.precisions_init]
         middle = np.average(rows, axis=0, weights=weights)
-        blank_start = Mixture(np.full(k, 1 / k), np.tile(middle, (k, 1)), np.zeros(shape.wanted(k, d)), shape)
+        variances = np.average((rows - middle) ** 2, axis=0, weights=weights)
+        # What a component without rows stays with.
+        spread = shape.alike(np.maximum(variances, floor.variance), k)
+        blank_start = Mixture(np.full(k, 1 / k), np.tile(middle, (k, 1)).astype(np.float64), spread, shape)
         made = blank_start
         if any(part is None for part in given):
             shares = self._first_shares(rows, weights, rng) * weights[:, None]
@@ -383,8 +390,10 @@ class GaussianMixture(DensityMixin, BaseEstimator):
             changes["means"] = check_means("means_init", self.means_init, k, d)
         if self.precisions_init is not None:
             precisions = check_covariances("precisions_init", self.precisions_init, shape, k, d)
-            inverted = (
-                1 / precisions if precisions.ndim < 2 or shape.name == "diag" else np.linalg.inv(precisions)
+            inverted: Floats = (
+                1 / precisions
+                if isinstance(shape, Diagonal)
+                else np.linalg.inv(precisions).astype(np.float64)
             )
             changes["covariances"] = inverted if floor.added else shape.floored(inverted, floor.variance)
         return replace(made, **changes)

@@ -309,7 +309,7 @@ class KernelDensity(HoldsValues, BaseEstimator):
         places = [np.array([low, high])]
         if self._bounds is not None:
             reach = self._bump.reach * float(widths.max())
-            places = mirror_images(places[0], *self._bounds[j], reach)
+            places = mirror_images(places[0], self._bounds[j], reach)
         total = np.zeros(len(centres))
         for ends in places:
             below, above = ((end - centres) / widths for end in np.sort(ends))

@@ -151,7 +151,7 @@ class KernelDensityCV(HoldsValues, BaseEstimator):
         if np.ndim(self.bandwidths) == 0:
             count = check_count("bandwidths", self.bandwidths)
             middle = rule_width("scott", n, d)
-            return middle * _GROWTH ** (np.arange(count) - count // 2)
+            return np.asarray(middle * _GROWTH ** (np.arange(count) - count // 2), dtype=np.float64)
         widths = np.unique(np.asarray(self.bandwidths, dtype=np.float64))
         bad = widths[~(np.isfinite(widths) & (widths > 0))]
         if bad.size or not widths.size:

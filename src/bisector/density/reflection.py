@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
-def mirror_images(values: Floats, low: float, high: float, reach: float) -> list[Floats]:
-    """Return the places outside [low, high] that fold back to these values, as far as `reach` beyond it.
+def mirror_images(values: Floats, limits: Floats, reach: float) -> list[Floats]:
+    """Return the places outside the limits, low and high, that fold back to these values, up to `reach` beyond.
 
     The first is the value itself.
 
@@ -17,9 +17,10 @@ def mirror_images(values: Floats, low: float, high: float, reach: float) -> list
     --------
     >>> import numpy as np
     >>> from bisector.density.reflection import mirror_images
-    >>> mirror_images(np.array([1.0]), 0.0, np.inf, 3.0)
+    >>> mirror_images(np.array([1.0]), np.array([0.0, np.inf]), 3.0)
     [array([1.]), array([-1.])]
     """
+    low, high = limits
     images = [values]
     if np.isfinite(low):
         images.append(2 * low - values)
@@ -40,7 +41,7 @@ def mirror_images(values: Floats, low: float, high: float, reach: float) -> list
 
 def reflected(rows: Floats, bounds: Floats, reach: Floats) -> list[Floats]:
     """Return the rows and all their mirror images at the bounds, those of each feature with those of the others."""
-    columns = [mirror_images(rows[:, j], *bounds[j], reach[j]) for j in range(rows.shape[1])]
+    columns = [mirror_images(rows[:, j], bounds[j], reach[j]) for j in range(rows.shape[1])]
     return [np.stack(chosen, axis=1) for chosen in product(*columns)]
 
 

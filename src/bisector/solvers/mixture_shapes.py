@@ -43,6 +43,10 @@ class Shape(ABC):
         """Count the free parameters of the covariances."""
 
     @abstractmethod
+    def alike(self, variances: Floats, k: int) -> Floats:
+        """Return covariances of k components that all have these variances along the axes."""
+
+    @abstractmethod
     def wanted(self, k: int, d: int) -> tuple[int, ...]:
         """Return the shape of the array of covariances."""
 
@@ -82,6 +86,9 @@ class Full(Shape):
     def n_parameters(self, k: int, d: int) -> int:
         return k * d * (d + 1) // 2
 
+    def alike(self, variances: Floats, k: int) -> Floats:
+        return np.tile(np.diag(variances), (k, 1, 1))
+
     def wanted(self, k: int, d: int) -> tuple[int, ...]:
         return (k, d, d)
 
@@ -99,6 +106,9 @@ class Tied(Full):
 
     def n_parameters(self, k: int, d: int) -> int:
         return d * (d + 1) // 2
+
+    def alike(self, variances: Floats, k: int) -> Floats:
+        return np.diag(variances)
 
     def wanted(self, k: int, d: int) -> tuple[int, ...]:
         return (d, d)
@@ -129,6 +139,9 @@ class Diagonal(Shape):
     def n_parameters(self, k: int, d: int) -> int:
         return k * d
 
+    def alike(self, variances: Floats, k: int) -> Floats:
+        return np.tile(variances, (k, 1))
+
     def wanted(self, k: int, d: int) -> tuple[int, ...]:
         return (k, d)
 
@@ -146,6 +159,9 @@ class Spherical(Diagonal):
 
     def n_parameters(self, k: int, d: int) -> int:
         return k
+
+    def alike(self, variances: Floats, k: int) -> Floats:
+        return np.full(k, variances.mean())
 
     def wanted(self, k: int, d: int) -> tuple[int, ...]:
         return (k,)

@@ -94,7 +94,7 @@ class KernelDensity(HoldsValues, BaseEstimator):
     >>> model = KernelDensity(bandwidth=0.5).fit(rows)
     >>> np.exp(model.score_samples([[0.5], [2.0]])).round(4)
     array([0.3226, 0.0361])
-    >>> model.integrate([(-1, 2)]).round(4)  # two of three bumps, nearly
+    >>> round(model.integrate([(-1, 2)]), 4)  # two of three bumps, nearly
     0.6515
     """
 

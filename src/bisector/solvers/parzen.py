@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 # Rows of a leaf, and queries of a block: the block's sums and coordinates stay in the first-level cache.
-LEAF_ROWS, BLOCK_ROWS = 256, 128
+LEAF_ROWS, BLOCK_ROWS = 128, 128
 
 # What is left out must not be seen in 53 bits; a sum above SURE has lost nothing to terms too small for a number.
 UNSEEN, SURE = 2.0**-56, 1e-270
@@ -35,10 +35,10 @@ class Arranged:
 
     Attributes
     ----------
-    leaves : ndarray of shape (leaves, n_features + 1, 256)
+    leaves : ndarray of shape (leaves, n_features + 1, 128)
         Coordinates, column-wise; then the rows' numbers.
     sizes : ndarray of shape (leaves,)
-    weights, factors : ndarray of shape (leaves, 256)
+    weights, factors : ndarray of shape (leaves, 128)
         Of each row: its weight, and what its squared distances are multiplied by.
     lows, highs : ndarray of shape (leaves, n_features)
         The box of a leaf.

@@ -49,7 +49,8 @@ for _, kind in bisector.all_estimators():
                     kind().fit(X, target, sample_weight=np.asfortranarray(np.arange(40.0)[::-1]))
                 if get_tags(kind()).target_tags.multi_output:
                     kind().fit(X, np.column_stack([target, -target]))
-        kind().fit(scipy.sparse.csc_array(table.astype("f4" if dtype == "f4" else "f8")), target)
+        if get_tags(kind()).input_tags.sparse:
+            kind().fit(scipy.sparse.csc_array(table.astype("f4" if dtype == "f4" else "f8")), target)
 met = {f"{loop.__module__}.{loop.__qualname__}": [str(kind) for kind in loop.signatures] for loop in all_loops()}
 print(json.dumps(met))
 """

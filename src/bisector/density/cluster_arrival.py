@@ -27,9 +27,9 @@ class ClusterArrivalDetector(BaseEstimator):
     max_clusters : int, default=8
     check_every : int, default=10
         After how many new rows the number of clusters is found again.
-    n_references : int, default=10
+    n_references : int, default=5
         Sets of evenly spread rows.
-    n_starts : int, default=4
+    n_starts : int, default=2
         Clusterings tried for each k.
     random_state : int, RandomState or None, default=0
 
@@ -71,8 +71,8 @@ class ClusterArrivalDetector(BaseEstimator):
         max_clusters: int = 8,
         *,
         check_every: int = 10,
-        n_references: int = 10,
-        n_starts: int = 4,
+        n_references: int = 5,
+        n_starts: int = 2,
         random_state: Any = 0,
     ) -> None:
         self.max_clusters = max_clusters

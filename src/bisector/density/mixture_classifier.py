@@ -30,8 +30,8 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
     covariance_type : {"full", "tied"}, default="full"
     reg_covar : float, default=1e-3
         The least variance, as a share of the variances of the features.
-    tol : float, default=1e-4
-    max_iter : int, default=200
+    tol : float, default=1e-3
+    max_iter : int, default=100
     n_init : int, default=1
     random_state : int, RandomState or None, default=0
     n_jobs : int, optional
@@ -62,8 +62,8 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
         *,
         covariance_type: Literal["full", "tied"] = "full",
         reg_covar: float = 1e-3,
-        tol: float = 1e-4,
-        max_iter: int = 200,
+        tol: float = 1e-3,
+        max_iter: int = 100,
         n_init: int = 1,
         random_state: Any = 0,
         n_jobs: int | None = None,

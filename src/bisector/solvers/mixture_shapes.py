@@ -72,12 +72,11 @@ class Full(Shape):
         return covariances + ridge * np.eye(covariances.shape[-1])
 
     def roots(self, covariances: Floats) -> Floats:
-        from scipy.linalg import solve_triangular
+        from scipy.linalg.lapack import dtrtri
 
         lower = np.linalg.cholesky(covariances)
-        identity = np.eye(covariances.shape[-1])
         flat = lower.reshape(-1, *lower.shape[-2:])
-        made = np.stack([solve_triangular(one, identity, lower=True).T for one in flat])
+        made = np.stack([dtrtri(one, lower=1)[0].T for one in flat])
         return made.reshape(covariances.shape)
 
     def matrices(self, covariances: Floats, k: int, d: int) -> Floats:

@@ -48,7 +48,7 @@ class GaussianMixtureRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     >>> import numpy as np
     >>> from bisector import GaussianMixtureRegressor
     >>> x = np.linspace(-1, 1, 50)[:, None]
-    >>> model = GaussianMixtureRegressor(2).fit(x, np.abs(x[:, 0]))
+    >>> model = GaussianMixtureRegressor(3).fit(x, np.abs(x[:, 0]))
     >>> model.predict([[-0.8], [0.8]]).round(1)
     array([0.8, 0.8])
     """

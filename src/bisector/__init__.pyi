@@ -10,7 +10,6 @@ from .clustering import (
     KMeans as KMeans,
     KMedoids as KMedoids,
 )
-from .density import KernelDensity as KernelDensity, KernelDensityCV as KernelDensityCV
 from .density import (
     ClusterArrivalDetector as ClusterArrivalDetector,
     GaussianMixture as GaussianMixture,

@@ -138,6 +138,11 @@ from .probability import (
     LogisticCalibrator as LogisticCalibrator,
 )
 from .svm import SVC as SVC, SVR as SVR, LinearSVC as LinearSVC, svm_path as svm_path
+from .trees import (
+    DecisionTreeClassifier as DecisionTreeClassifier,
+    DecisionTreeRegressor as DecisionTreeRegressor,
+    oversample as oversample,
+)
 
 __version__: str
 __all__: list[str]

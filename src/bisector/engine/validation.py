@@ -107,6 +107,12 @@ def check_classes(
     return Classed(rows, codes, classes, stand_in)
 
 
+def fresh_rows(estimator: Any, X: Any) -> tuple[Source, Any]:
+    """Check the rows of a ``fit`` whose targets are checked apart; return them with a stand-in."""
+    stand_in = blank(estimator)
+    return _rows(stand_in, X, None, reset=True), stand_in
+
+
 def check_rows(estimator: Any, X: Any) -> Source:
     """Check the input of ``predict`` and its like against what ``fit`` saw."""
     # What a fit learns is stored together: of an estimator that knows its features, no more need be asked.

@@ -274,6 +274,7 @@ class _Growth:
             "feature": feature,
             "threshold": found.threshold[feature, split] if self.limits.at_random else self._between(feature, ranks),
             "missing": missing_left,
+            "known": self.columns.records[feature, stop - 1] >> 32 == 2**31 - 1,
             "n_children": n_children,
             "first_slot": np.where(grouped, first_slot + self.n_slots, -1),
             "n_slots": n_slots,
@@ -321,6 +322,9 @@ class _Growth:
         if self.medians:
             part_records(self.targets.orders, 0, len(self.targets.orders), *where, self.free[-1].records)
             note_places(self.targets.orders, child_start, child_start + counts, self.targets.places)
+        # Where no value was missing, one that is goes with most of the rows.
+        larger = counts[first] > counts[first + 1]
+        splits["missing"] = np.where(splits["known"], splits["missing"], larger)
         children = self._described(child_start, child_start + counts, owner)
         left = np.add.reduceat(children.total, first)
         parents = nodes.at(splits["node"])

@@ -14,6 +14,10 @@ from bisector.solvers.split_search_loops import (
 )
 
 
+# The slot of a value whose child would be empty: it takes the label of the node itself.
+NO_ROWS = -2
+
+
 @loop
 def rank_column(column: Any, order: Any, records: Any, values: Any) -> int:
     """Write the records of a column that `order` sorts, missing values last; return how many values it has."""
@@ -51,7 +55,8 @@ def send_rows(
     ranks : ndarray of shape (n_splits, 2)
         Set to the ranks on both sides of a threshold; the second is −1 if only missing values are to the right.
     slots : ndarray
-        Set to the child of every category, from ``first_slot[j]`` on; −1 for those without rows.
+        Set to the child of every category, from ``first_slot[j]`` on; −1 for those without rows, and −2 where each
+        value has a child of its own, which is then empty.
     """
     for j in range(len(starts)):
         f, start, stop = features[j], starts[j], stops[j]
@@ -78,6 +83,9 @@ def send_rows(
             for i in range(stop - start):
                 side[arranged[i] & ROW] = i > at[j]
         last = columns.categories[f]  # where missing values are kept
+        if at[j] == EVERY_VALUE:
+            for code in range(last):
+                slots[first_slot[j] + code] = NO_ROWS
         for i in range(start, stop):
             code = records[i] >> 32
             slots[first_slot[j] + (last if code == MISSING else code)] = side[records[i] & ROW]

@@ -67,7 +67,7 @@ def _two_class_costs(
 ) -> None:  # fmt: skip
     cost, left_weight, left_sum = scratch.cost, scratch.left_weight, scratch.left_sum
     all_positive, all_negative = totals[1], totals[0]
-    weighted = len(weights) > 1
+    weighted = len(weights) > 0
     p, n = 0.0, 0.0
     if missing_left:
         for i in range(present, stop):
@@ -104,7 +104,7 @@ def _many_class_costs(
 ) -> None:  # fmt: skip
     cost, left_weight = scratch.cost, scratch.left_weight
     left, right = scratch.counts[0, :n_classes], scratch.counts[1, :n_classes]
-    weighted = len(weights) > 1
+    weighted = len(weights) > 0
     n = 0.0
     for c in range(n_classes):
         left[c] = 0.0
@@ -155,7 +155,7 @@ class LabelTargets(NamedTuple):
 
     def many_cost(self, scratch: Any, records: Any, start: int, stop: int, stats: Any) -> float:
         """Return the cost of giving every value of a feature a child of its own."""
-        weighted = len(self.weights) > 1
+        weighted = len(self.weights) > 0
         cost = 0.0
         for o in range(len(self.codes)):
             counts = scratch.counts[0, : max(self.n_classes[o], 2)]
@@ -170,7 +170,7 @@ class LabelTargets(NamedTuple):
 
     def describe(self, rows: Any, start: int, stop: int, stats: Any) -> Any:
         """Count classes; return the weight, the total impurity, and whether there is one class only."""
-        weighted = len(self.weights) > 1
+        weighted = len(self.weights) > 0
         weight, total, pure = 0.0, 0.0, True
         for o in range(len(self.codes)):
             counts = stats[o]
@@ -216,7 +216,7 @@ def _sum_prefix(
 ) -> None:  # fmt: skip
     """Set the weights and the sums, measured from `center`, of the rows left of every place."""
     left_weight, left_sum = scratch.left_weight, scratch.left_sum
-    weighted = len(weights) > 1
+    weighted = len(weights) > 0
     n, s = 0.0, 0.0
     if missing_left:
         for i in range(present, stop):
@@ -236,7 +236,7 @@ def _sum_prefix(
 @loop
 def _mean_and_squares(y: Any, weights: Any, rows: Any, start: int, stop: int) -> Any:
     """Return the weight, the mean, the sum of squares about it, and whether all are equal."""
-    weighted = len(weights) > 1
+    weighted = len(weights) > 0
     first = y[rows[start]]
     weight, total, equal = 0.0, 0.0, True
     for i in range(start, stop):
@@ -275,7 +275,7 @@ class SquaredTargets(NamedTuple):
 
     def many_cost(self, scratch: Any, records: Any, start: int, stop: int, stats: Any) -> float:
         """Return the cost of giving every value of a feature a child of its own."""
-        weighted = len(self.weights) > 1
+        weighted = len(self.weights) > 0
         cost = 0.0
         for o in range(len(self.y)):
             n, s = 0.0, 0.0
@@ -339,7 +339,7 @@ class PoissonTargets(NamedTuple):
         return np.inf
 
     def describe(self, rows: Any, start: int, stop: int, stats: Any) -> Any:
-        weighted = len(self.weights) > 1
+        weighted = len(self.weights) > 0
         weight, total, pure = 0.0, 0.0, True
         for o in range(len(self.y)):
             weight, mean, squares, equal = _mean_and_squares(self.y[o], self.weights, rows, start, stop)
@@ -384,7 +384,7 @@ def _add_deviations(
     targets.
     """
     y, places, order = targets.y[o], targets.places[o], targets.orders[o]
-    weighted = len(targets.weights) > 1
+    weighted = len(targets.weights) > 0
     before, after, cost = scratch.before, scratch.after, scratch.cost
     step = 1 if last >= first else -1
     before[: size + 2] = 0
@@ -467,7 +467,7 @@ class AbsoluteTargets(NamedTuple):
     ) -> None:  # fmt: skip
         size, n = stop - start, present - start
         scratch.cost[:n] = 0.0
-        weighted = len(self.weights) > 1
+        weighted = len(self.weights) > 0
         total = 0.0
         if missing_left:
             for i in range(present, stop):
@@ -499,7 +499,7 @@ class AbsoluteTargets(NamedTuple):
 
     def describe(self, rows: Any, start: int, stop: int, stats: Any) -> Any:
         """Set the medians; return the weight, the sum of deviations, and whether all rows are equal."""
-        weighted = len(self.weights) > 1
+        weighted = len(self.weights) > 0
         weight, total, pure = 0.0, 0.0, True
         for o in range(len(self.y)):
             weight = 0.0

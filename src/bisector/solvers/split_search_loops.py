@@ -227,7 +227,7 @@ def arrange_categories(targets: Any, records: Any, start: int, stop: int, which:
     means, firsts = np.empty(n_runs), np.empty(n_runs + 1, np.int64)
     run, total, weight = 0, 0.0, 0.0
     firsts[0] = start
-    weighted = len(targets.weights) > 1
+    weighted = len(targets.weights) > 0
     for i in range(start, stop):
         row = records[i] & ROW
         w = targets.weights[row] if weighted else 1.0
@@ -276,7 +276,7 @@ def _search_every_value(
     targets: Any, columns: Any, nodes: Any, rules: Any, scratch: Any, f: int, j: int, found: Any
 ) -> None:
     records, start, stop = columns.records[f], nodes.start[j], nodes.stop[j]
-    weighted = len(targets.weights) > 1
+    weighted = len(targets.weights) > 0
     run, weight, children = 0, 0.0, 0
     for i in range(start, stop):
         run += 1

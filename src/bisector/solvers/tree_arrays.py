@@ -5,7 +5,7 @@ A node comes after its parent. Rows whose value is at most the threshold go to t
 there was none) goes to its larger child.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -47,7 +47,8 @@ class Tree:
     children : ndarray of int
     first_slot : ndarray of int
         −1 where a node does not split by category; else child number ``slots[first_slot + c]`` takes category c, the
-        last slot is for missing values, and −1 means that no row told.
+        last slot is for missing values; −1 means that no row told, and −2 that the child would be empty: such
+        rows stay at the node.
     n_slots, slots : ndarray of int
     n_features : int
     n_classes : ndarray of int
@@ -72,6 +73,9 @@ class Tree:
     slots: Integers
     n_features: int
     n_classes: Integers
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # without what can be made anew
 
     @property
     def node_count(self) -> int:
@@ -211,15 +215,19 @@ class Tree:
         total = gains.sum()
         return gains / total if normalize and total > 0 else gains
 
-    def without_below(self, nodes: NDArray[np.bool_]) -> "Tree":
-        """Return the tree in which some nodes are leaves; what was below them is gone."""
+    def kept_without_below(self, nodes: NDArray[np.bool_]) -> Integers:
+        """Return the nodes that are left when some become leaves."""
         keep = np.ones(self.node_count, np.bool_)
         level = np.zeros(1, np.int64)
         while len(level):
             below = self.children_of(level)
             keep[below] = keep[self.parent[below]] & ~nodes[self.parent[below]]
             level = below
-        return self.taken(np.flatnonzero(keep), leaves=nodes)
+        return np.flatnonzero(keep)
+
+    def without_below(self, nodes: NDArray[np.bool_]) -> "Tree":
+        """Return the tree in which some nodes are leaves; what was below them is gone."""
+        return self.taken(self.kept_without_below(nodes), leaves=nodes)
 
     def taken(self, numbers: Integers, leaves: NDArray[np.bool_] | None = None) -> "Tree":
         """Return the tree of some of the nodes, in a new order; nodes in `leaves` lose their children."""

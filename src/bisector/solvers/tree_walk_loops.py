@@ -39,6 +39,8 @@ def _place(tree: Any, node: int, x: float) -> int:
         slot = tree.slots[tree.first_slot[node] + last]
     elif 0.0 <= x < last and x == np.floor(x):
         slot = tree.slots[tree.first_slot[node] + int(x)]
+    if slot == -2:
+        return node  # the child would be empty: the row stays
     return tree.first[node] + (tree.usual[node] if slot < 0 else slot)
 
 

@@ -139,6 +139,7 @@ from .probability import (
 )
 from .svm import SVC as SVC, SVR as SVR, LinearSVC as LinearSVC, svm_path as svm_path
 from .trees import (
+    ClusteringTree as ClusteringTree,
     DecisionTreeClassifier as DecisionTreeClassifier,
     DecisionTreeRegressor as DecisionTreeRegressor,
     oversample as oversample,

@@ -1,9 +1,10 @@
 """Segments of the instance space in the order of their share of positives: the ROC curve of a grouping model.
 
-A tree sees the rows of a leaf as equal, so its ROC curve on the rows it was grown from is made of straight segments,
-one a leaf, of slope (positives / all positives) / (negatives / all negatives). In descending order of the empirical
-probability the slopes descend, so the curve is convex, and no other order of the leaves lies above it (Flach 5.2). The
-*coverage curve* is the same with counts on its axes. A split bends one segment into two: it never lowers the curve.
+A tree sees the rows of a leaf as equal, so its ROC curve on the rows it was grown from is made of straight
+segments, one a leaf, of slope (positives / all positives) / (negatives / all negatives). In descending order of
+the empirical probability the slopes descend, so the curve is convex, and no other order of the leaves lies
+above it (Flach 5.2). The *coverage curve* is the same with counts on its axes. A split bends one segment into
+two: it never lowers the curve.
 """
 
 from dataclasses import dataclass

@@ -1,15 +1,16 @@
 """Growing a tree: split every node at the place of largest gain, until nothing is left to gain (Flach, 5.1).
 
-The tree grows level by level. Every feature's rows are sorted once (`sort_columns`) and stay sorted within each node:
-when a node is split, the rows of each feature are parted into those of its children and keep their order. So a level
-costs one pass over the rows of each feature, on as many threads as there are features: first the rows are parted for
-the splits just chosen, then the children are searched, while they are in the cache.
+The tree grows level by level. Every feature's rows are sorted once (`sort_columns`) and stay sorted within each
+node: when a node is split, the rows of each feature are parted into those of its children and keep their order.
+So a level costs one pass over the rows of each feature, on as many threads as there are features: first the
+rows are parted for the splits just chosen, then the children are searched, while they are in the cache.
 
 With `max_leaves` the tree is the one that splitting the node of largest gain first would give. A node can be among
-its splits only if the smallest gain on the way to it is among the largest of these, so other nodes are not followed.
+its splits only if the smallest gain on the way to it is among the largest of these, so other nodes are not
+followed.
 
-The split of every node is the best of all thresholds and groupings, by exhaustion: that is the certificate, and what
-tests recompute. The tree as a whole is greedy, and may not be the best of its size.
+The split of every node is the best of all thresholds and groupings, by exhaustion: that is the certificate, and
+what tests recompute. The tree as a whole is greedy, and may not be the best of its size.
 """
 
 import heapq
@@ -121,9 +122,16 @@ class _Growth:
     """The tree so far, and the rows in the order of its nodes."""
 
     def __init__(
-        self, targets: Any, columns: Any, limits: Limits, n_rows: int, shape: tuple[int, int], n_jobs: int | None
+        self,
+        targets: Any,
+        columns: Any,
+        limits: Limits,
+        n_rows: int,
+        shape: tuple[int, int],
+        n_jobs: int | None,
     ) -> None:
-        from bisector.solvers.split_costs_loops import AbsoluteTargets, split_scratch
+        from bisector.solvers.deviation_costs_loops import AbsoluteTargets
+        from bisector.solvers.split_costs_loops import split_scratch
 
         self.targets, self.columns, self.limits, self.n_jobs = targets, columns, limits, n_jobs
         self.shape = shape
@@ -134,6 +142,7 @@ class _Growth:
         threads = max(1, min(threads_for(n_jobs), self.n_features))
         self.chunks = _chunks(self.n_features, 4 * threads if threads > 1 else 1)
         self.free = [split_scratch(n_rows, shape[1], medians=self.medians) for _ in range(threads)]
+        self.grouped = bool(columns.categories.any())
         self.first_slot_of = np.where(columns.categories > 0, columns.categories + 1, 0)
         root = self._described(np.zeros(1, np.int64), np.array([n_rows]), np.array([-1]))
         self.nodes, self.depth, self.n_nodes = root, 0, 0
@@ -203,7 +212,7 @@ class _Growth:
             SplitRules,
             draw_features,
             found_splits,
-            search_features,
+            search_thresholds,
         )
 
         limits, n = self.limits, len(nodes.start)
@@ -223,14 +232,22 @@ class _Growth:
 
         def part(chunk: tuple[int, int]) -> None:
             scratch = self.free.pop()
-            part_records(self.columns.records, *chunk, *self.split, self.side, scratch.records)
+            first, last = chunk
+            starts, stops, n_children = self.split
+            part_records(
+                self.columns.records, first, last, starts, stops, n_children, self.side, scratch.records
+            )
             self.free.append(scratch)
 
         def search(chunk: tuple[int, int]) -> None:
             if part_first and not drawn:
                 part(chunk)
             scratch = self.free.pop()
-            search_features(self.targets, self.columns, open_nodes, rules, scratch, *chunk, found)
+            search_thresholds(self.targets, self.columns, open_nodes, rules, scratch, *chunk, found)
+            if self.grouped:
+                from bisector.solvers.category_search_loops import search_categories
+
+                search_categories(self.targets, self.columns, open_nodes, rules, scratch, *chunk, found)
             self.free.append(scratch)
 
         rows = int((nodes.stop - nodes.start).sum())
@@ -239,14 +256,14 @@ class _Growth:
             if part_first:
                 parallel(part, chunks, n_jobs=self.n_jobs)
             allowed = np.empty((n, self.n_features), np.bool_)
-            draw_features(self.columns, open_nodes, limits.seed, limits.n_drawn, allowed)
+            draw_features(self.columns, open_nodes, limits.seed, int(limits.n_drawn or 1), allowed)
             open_nodes = open_nodes._replace(allowed=allowed)
         parallel(search, chunks, n_jobs=self.n_jobs)
         return found
 
     def _chosen(self, nodes: _Nodes, open_at: Integers, found: Any) -> dict[str, Any] | None:
         """Choose the feature of every node, and send its rows."""
-        from bisector.solvers.grow_tree_loops import send_rows
+        from bisector.solvers.grow_tree_loops import send_by_threshold
         from bisector.solvers.split_search_loops import choose_features
 
         feature = np.empty(len(open_at), np.int64)
@@ -255,24 +272,27 @@ class _Growth:
         if not len(split):
             return None
         feature = feature[split]
-        at, missing_left, key = (
-            field[feature, split] for field in (found.at, found.missing_left, found.key)
-        )
-        n_children, ranks = np.empty(len(split), np.int64), np.full((len(split), 2), -1)
+        at, missing_left, key = (field[feature, split] for field in (found.at, found.missing_left, found.key))
+        n_children, ranks = np.full(len(split), 2), np.full((len(split), 2), -1)
         n_slots = self.first_slot_of[feature]
         first_slot = np.cumsum(n_slots) - n_slots
         slots = np.full(int(n_slots.sum()), -1)
-        scratch = self.free[-1]
         start, stop = nodes.start[split], nodes.stop[split]
-        send_rows(
-            self.targets, self.columns, start, stop, feature, at, missing_left, key, scratch.records, self.side,
-            n_children, ranks, first_slot, slots,
-        )  # fmt: skip
+        send_by_threshold(self.columns, start, stop, feature, at, missing_left, self.side, ranks)
+        if self.grouped:
+            from bisector.solvers.category_search_loops import send_by_category
+
+            send_by_category(
+                self.targets, self.columns, start, stop, feature, at, key, self.free[-1].records, self.side,
+                n_children, first_slot, slots,
+            )  # fmt: skip
         grouped = n_slots > 0
         splits = {
             "node": open_at[split],
             "feature": feature,
-            "threshold": found.threshold[feature, split] if self.limits.at_random else self._between(feature, ranks),
+            "threshold": found.threshold[feature, split]
+            if self.limits.at_random
+            else self._between(feature, ranks),
             "missing": missing_left,
             "known": self.columns.records[feature, stop - 1] >> 32 == 2**31 - 1,
             "n_children": n_children,
@@ -289,7 +309,7 @@ class _Growth:
         return splits
 
     def _between(self, feature: Integers, ranks: Integers) -> Floats:
-        """Return the middle of the values on both sides of a split, or the left one if rounding leaves no middle."""
+        """Return the middle of the values on both sides of a split; the left one if rounding leaves no middle."""
         if not len(self.columns.values):
             return np.full(len(feature), np.nan)
         first = self.columns.first_value[feature]

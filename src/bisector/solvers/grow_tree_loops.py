@@ -6,16 +6,7 @@ import numpy as np
 
 from bisector.engine.loops import loop
 from bisector.solvers.split_costs_loops import ROW
-from bisector.solvers.split_search_loops import (
-    EVERY_VALUE,
-    MISSING,
-    arrange_categories,
-    end_of_present,
-)
-
-
-# The slot of a value whose child would be empty: it takes the label of the node itself.
-NO_ROWS = -2
+from bisector.solvers.split_search_loops import MISSING, end_of_present
 
 
 @loop
@@ -44,51 +35,27 @@ def describe_nodes(
 
 
 @loop
-def send_rows(
-    targets: Any, columns: Any, starts: Any, stops: Any, features: Any, at: Any, missing_left: Any, keys: Any,
-    arranged: Any, side: Any, n_children: Any, ranks: Any, first_slot: Any, slots: Any,
-) -> None:  # fmt: skip
-    """Note for every row of a node that is split which child it goes to.
+def send_by_threshold(
+    columns: Any, starts: Any, stops: Any, features: Any, at: Any, missing_left: Any, side: Any, ranks: Any
+) -> None:
+    """Note for every row of a node that is split by a threshold which child it goes to.
 
-    Parameters
-    ----------
-    ranks : ndarray of shape (n_splits, 2)
-        Set to the ranks on both sides of a threshold; the second is −1 if only missing values are to the right.
-    slots : ndarray
-        Set to the child of every category, from ``first_slot[j]`` on; −1 for those without rows, and −2 where each
-        value has a child of its own, which is then empty.
+    `ranks` are set to those on both sides of the threshold; the second is −1 if only missing values are to the
+    right.
     """
     for j in range(len(starts)):
         f, start, stop = features[j], starts[j], stops[j]
-        records = columns.records[f]
-        n_children[j] = 2
-        if columns.categories[f] == 0:
-            present = end_of_present(records, start, stop)
-            border = start + at[j] + 1
-            for i in range(start, present):
-                side[records[i] & ROW] = i >= border
-            for i in range(present, stop):
-                side[records[i] & ROW] = not missing_left[j]
-            ranks[j, 0] = records[border - 1] >> 32
-            ranks[j, 1] = records[border] >> 32 if border < present else -1
+        if columns.categories[f] > 0:
             continue
-        if at[j] == EVERY_VALUE:
-            child = 0
-            for i in range(start, stop):
-                child += i > start and (records[i] >> 32) != (records[i - 1] >> 32)
-                side[records[i] & ROW] = child
-            n_children[j] = child + 1
-        else:
-            arrange_categories(targets, records, start, stop, keys[j], arranged)
-            for i in range(stop - start):
-                side[arranged[i] & ROW] = i > at[j]
-        last = columns.categories[f]  # where missing values are kept
-        if at[j] == EVERY_VALUE:
-            for code in range(last):
-                slots[first_slot[j] + code] = NO_ROWS
-        for i in range(start, stop):
-            code = records[i] >> 32
-            slots[first_slot[j] + (last if code == MISSING else code)] = side[records[i] & ROW]
+        records = columns.records[f]
+        present = end_of_present(records, start, stop)
+        border = start + at[j] + 1
+        for i in range(start, present):
+            side[records[i] & ROW] = i >= border
+        for i in range(present, stop):
+            side[records[i] & ROW] = not missing_left[j]
+        ranks[j, 0] = records[border - 1] >> 32
+        ranks[j, 1] = records[border] >> 32 if border < present else -1
 
 
 @loop
@@ -126,7 +93,9 @@ def part_records(
 
 
 @loop
-def count_children(rows: Any, starts: Any, stops: Any, n_children: Any, side: Any, first: Any, counts: Any) -> None:
+def count_children(
+    rows: Any, starts: Any, stops: Any, n_children: Any, side: Any, first: Any, counts: Any
+) -> None:
     """Count the rows of every child; those of node j from ``first[j]`` on."""
     for j in range(len(starts)):
         for child in range(n_children[j]):
@@ -142,3 +111,23 @@ def note_places(orders: Any, starts: Any, stops: Any, places: Any) -> None:
         for j in range(len(starts)):
             for i in range(starts[j], stops[j]):
                 places[o, orders[o, i]] = i
+
+
+def warm() -> None:
+    """Compile the loops that trees grow by: for classes, squares and absolute errors."""
+    from bisector.solvers.deviation_costs_loops import AbsoluteTargets
+    from bisector.solvers.grow_tree import Limits, grow_tree
+    from bisector.solvers.impurities import class_impurity
+    from bisector.solvers.sort_columns import sort_columns
+    from bisector.solvers.split_costs_loops import LabelTargets, SquaredTargets
+
+    X, y = np.array([[0.0], [1.0], [2.0], [np.nan]]), np.array([[0.0, 1.0, 0.0, 1.0]])
+    places, none = np.arange(4)[None], np.empty(0)
+    kinds = [
+        LabelTargets(class_impurity(name, 2, None, 4), y.astype(np.int16), none, np.array([2]))
+        for name in ("gini", "entropy", "sqrt-gini", "minority")
+    ]
+    for targets in (*kinds, SquaredTargets(y, none), AbsoluteTargets(y, none, places.copy(), places.copy())):
+        columns = sort_columns(lambda f: X[:, f], 4, np.zeros(1, np.int64))
+        width = 2 if isinstance(targets, LabelTargets) else 1
+        grow_tree(targets, columns, Limits(), n_rows=4, stats_shape=(1, width))

@@ -8,8 +8,8 @@ With p_c the share of class c and n the weight of the set (Flach 5.1):
     √Gini      √(Σ p_c (1 − p_c))    with two classes, √(2 p (1 − p))
 
 Totals are written so that little is lost: n·Gini is (n² − Σn_c²)/n, whose numerator is exact for whole counts below
-2²⁶, and n·entropy is h(n) − Σh(n_c) with h(x) = x log₂ x from a table whose entries are rounded to a common grid, so
-that their sums are exact too: two splits of equal worth get equal totals.
+2²⁶, and n·entropy is h(n) − Σh(n_c) with h(x) = x log₂ x from a table whose entries are rounded to a common
+grid, so that their sums are exact too: two splits of equal worth get equal totals.
 """
 
 import math

@@ -1,8 +1,8 @@
 """Pruning: which splits of a grown tree are worth keeping.
 
-Reduced error: with a set of rows that did not grow the tree, from the bottom up, a node becomes a leaf if it then errs
-no more on these rows than its leaves do. So the error on the pruning set never rises; it is the least that cutting
-subtrees can reach (each node's best is that of its children or its own), which is the certificate.
+Reduced error: with a set of rows that did not grow the tree, from the bottom up, a node becomes a leaf if it
+then errs no more on these rows than its leaves do. So the error on the pruning set never rises; it is the least
+that cutting subtrees can reach (each node's best is that of its children or its own), which is the certificate.
 
 Cost and complexity (Breiman et al., 1984): with R the impurity of the leaves and |T| their number, the trees that
 minimise R + α|T| are nested. The weakest link, the node whose subtree gains least a leaf, is cut first:
@@ -59,7 +59,6 @@ def reduced_error(tree: Tree, errors: Floats) -> NDArray[np.bool_]:
     ndarray of bool of shape (n_nodes,)
     """
     best = np.where(tree.is_leaf, errors, 0.0)
-
 
     cut = np.zeros(tree.node_count, np.bool_)
     for level in reversed(_levels(tree)):

@@ -1,7 +1,7 @@
 """Compiled search for the best split of every open node on every feature.
 
-A feature's rows stand sorted within each node's stretch, so a search is one pass. Where two splits cost the same, up
-to what sums round away, the smaller threshold wins, and then the feature with the smaller number.
+A feature's rows stand sorted within each node's stretch, so a search is one pass. Where two splits cost the
+same, up to what sums round away, the smaller threshold wins, and then the feature with the smaller number.
 """
 
 from typing import Any, NamedTuple
@@ -9,16 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bisector.engine.loops import loop
-from bisector.solvers.split_costs_loops import ROW
 
 # The rank of a missing value: above all others.
 MISSING = 2**31 - 1
 # Costs that differ by less than this share of a node's impurity are equal.
 SAME = 1e-12
-# The place of a split into one child a value.
-EVERY_VALUE = -2
-# What rows are sent by: places among the children.
-MOST_CHILDREN = 2**15 - 1
 
 
 class SortedColumns(NamedTuple):
@@ -112,24 +107,20 @@ def end_of_present(records: Any, start: int, stop: int) -> int:
 
 
 @loop
-def search_features(
+def search_thresholds(
     targets: Any, columns: Any, nodes: Any, rules: Any, scratch: Any, first: int, last: int, found: Any
 ) -> None:
-    """Find the best split of all open nodes on the features from `first` to before `last`."""
+    """Find the best threshold for all open nodes on the features from `first` to before `last`."""
     for f in range(first, last):
         for j in range(len(nodes.start)):
             found.cost[f, j] = np.inf
             found.at[f, j] = -1
-            if not nodes.allowed[j % len(nodes.allowed), f]:
-                continue
-            if columns.categories[f] > 0:
-                _search_categories(targets, columns, nodes, rules, scratch, f, j, found)
-            else:
-                _search_thresholds(targets, columns, nodes, rules, scratch, f, j, found)
+            if columns.categories[f] == 0 and nodes.allowed[j % len(nodes.allowed), f]:
+                _search_node(targets, columns, nodes, rules, scratch, f, j, found)
 
 
 @loop
-def _search_thresholds(
+def _search_node(
     targets: Any, columns: Any, nodes: Any, rules: Any, scratch: Any, f: int, j: int, found: Any
 ) -> None:
     records, start, stop = columns.records[f], nodes.start[j], nodes.stop[j]
@@ -156,7 +147,7 @@ def _search_thresholds(
         high = min(n if on_right > 0 else n - 1, n - rules.min_leaf + on_right)
         if only >= 0:
             low, high = max(low, only), min(high, only + 1)
-        _choose_place(
+        choose_place(
             targets, nodes, rules, scratch, records, start, low, high, n, f, j, found, missing_left, 0
         )
     if only >= 0:
@@ -184,7 +175,7 @@ def _draw(columns: Any, nodes: Any, rules: Any, f: int, j: int, start: int, pres
 
 
 @loop
-def _choose_place(
+def choose_place(
     targets: Any, nodes: Any, rules: Any, scratch: Any, records: Any, start: int, low: int, high: int,
     n: int, f: int, j: int, found: Any, missing_left: bool, key: int,
 ) -> None:  # fmt: skip
@@ -199,7 +190,7 @@ def _choose_place(
             continue
         if rules.min_weight > 0.0 and min(left_weight[i], weight - left_weight[i]) < rules.min_weight:
             continue
-        if rules.constrained:
+        if rules.constrained and rules.monotone[f] != 0:
             offset, total = targets.level(nodes.stats[j])
             left = offset + scratch.left_sum[i] / left_weight[i]
             right = offset + (total - scratch.left_sum[i]) / (weight - left_weight[i])
@@ -213,83 +204,6 @@ def _choose_place(
         found.at[f, j] = at
         found.missing_left[f, j] = missing_left
         found.key[f, j] = key
-
-
-# Categories
-
-
-@loop
-def arrange_categories(targets: Any, records: Any, start: int, stop: int, which: int, arranged: Any) -> int:
-    """Copy a stretch of records with its categories in the order of their mean keys; ranks number them anew."""
-    n_runs = 1
-    for i in range(start + 1, stop):
-        n_runs += (records[i] >> 32) != (records[i - 1] >> 32)
-    means, firsts = np.empty(n_runs), np.empty(n_runs + 1, np.int64)
-    run, total, weight = 0, 0.0, 0.0
-    firsts[0] = start
-    weighted = len(targets.weights) > 0
-    for i in range(start, stop):
-        row = records[i] & ROW
-        w = targets.weights[row] if weighted else 1.0
-        total += w * targets.key(row, which)
-        weight += w
-        if i + 1 == stop or (records[i] >> 32) != (records[i + 1] >> 32):
-            means[run] = total / weight
-            run += 1
-            firsts[run] = i + 1
-            total, weight = 0.0, 0.0
-    filled = 0
-    for rank, run in enumerate(np.argsort(means, kind="mergesort")):
-        for i in range(firsts[run], firsts[run + 1]):
-            arranged[filled] = (rank << 32) | (records[i] & ROW)
-            filled += 1
-    return n_runs
-
-
-@loop
-def _search_categories(
-    targets: Any, columns: Any, nodes: Any, rules: Any, scratch: Any, f: int, j: int, found: Any
-) -> None:
-    """Find the best grouping of categories among those that an order of them allows.
-
-    Two groups: in the order of the mean target, the best of all groupings is among the n − 1 places for two classes
-    and for squares (Breiman et al., 1984, theorem 4.5); for more classes, the shares of every class in turn order them.
-    """
-    records, start, stop = columns.records[f], nodes.start[j], nodes.stop[j]
-    if records[start] >> 32 == records[stop - 1] >> 32:
-        return
-    n = stop - start
-    if rules.multiway:
-        _search_every_value(targets, columns, nodes, rules, scratch, f, j, found)
-        return
-    for which in range(targets.n_keys()):
-        arrange_categories(targets, records, start, stop, which, scratch.records)
-        targets.fill(scratch, scratch.records, 0, n, n, False, nodes.stats[j], nodes.weight[j], start)
-        low, high = rules.min_leaf - 1, min(n - 1, n - rules.min_leaf)
-        _choose_place(
-            targets, nodes, rules, scratch, scratch.records, 0, low, high, n, f, j, found, False, which
-        )
-
-
-@loop
-def _search_every_value(
-    targets: Any, columns: Any, nodes: Any, rules: Any, scratch: Any, f: int, j: int, found: Any
-) -> None:
-    records, start, stop = columns.records[f], nodes.start[j], nodes.stop[j]
-    weighted = len(targets.weights) > 0
-    run, weight, children = 0, 0.0, 0
-    for i in range(start, stop):
-        run += 1
-        weight += targets.weights[records[i] & ROW] if weighted else 1.0
-        if i + 1 == stop or (records[i] >> 32) != (records[i + 1] >> 32):
-            if run < rules.min_leaf or weight < rules.min_weight:
-                return
-            run, weight, children = 0, 0.0, children + 1
-    if children <= MOST_CHILDREN:
-        found.cost[f, j] = targets.many_cost(scratch, records, start, stop, nodes.stats[j])
-        found.at[f, j] = EVERY_VALUE
-        found.missing_left[f, j] = False
-        found.key[f, j] = 0
 
 
 # Choosing among features
@@ -326,3 +240,12 @@ def draw_features(columns: Any, nodes: Any, seed: int, n_drawn: int, allowed: An
             f = order[k]
             allowed[j, f] = True
             varied = varied or columns.records[f, start] >> 32 != columns.records[f, stop - 1] >> 32
+
+
+def warm() -> None:
+    """Compile what is used only where features are drawn; the rest is compiled with `grow_tree_loops`."""
+    one, flags = np.zeros(1, np.int64), np.ones((1, 1), np.bool_)
+    number = np.zeros(1)
+    columns = SortedColumns(np.zeros((1, 1), np.int64), one, number, one)
+    nodes = OpenNodes(one, one + 1, number, number, np.zeros((1, 1, 1)), number, number, one, flags)
+    draw_features(columns, nodes, 0, 1, flags.copy())

@@ -1,8 +1,8 @@
 """A tree as arrays, one entry a node: scikit-learn's names, and what more than two children and categories need.
 
-A node comes after its parent. Rows whose value is at most the threshold go to the left child; at a split by category,
-`slots` say which child a category goes to. What a node cannot place (a category it never met, or a missing value where
-there was none) goes to its larger child.
+A node comes after its parent. Rows whose value is at most the threshold go to the left child; at a split by
+category, `slots` say which child a category goes to. What a node cannot place (a category it never met, or a
+missing value where there was none) goes to its larger child.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -46,9 +46,9 @@ class Tree:
         The children of a node are ``children[first_child : first_child + n_children]``.
     children : ndarray of int
     first_slot : ndarray of int
-        −1 where a node does not split by category; else child number ``slots[first_slot + c]`` takes category c, the
-        last slot is for missing values; −1 means that no row told, and −2 that the child would be empty: such
-        rows stay at the node.
+        −1 where a node does not split by category; else child number ``slots[first_slot + c]`` takes category
+        c, the last slot is for missing values; −1 means that no row told, and −2 that the child would be empty:
+        such rows stay at the node.
     n_slots, slots : ndarray of int
     n_features : int
     n_classes : ndarray of int
@@ -75,7 +75,9 @@ class Tree:
     n_classes: Integers
 
     def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # without what can be made anew
+        return {
+            field.name: getattr(self, field.name) for field in fields(self)
+        }  # without what can be made anew
 
     @property
     def node_count(self) -> int:
@@ -123,7 +125,7 @@ class Tree:
 
     @property
     def usual_child(self) -> Integers:
-        """The larger child of every node, as a place among its children; among equals the last, as in scikit-learn."""
+        """The larger child of every node, as a place among its children; among equals the last."""
         usual = np.zeros(self.node_count, np.int64)
         inner = np.flatnonzero(self.n_children)
         sizes = self.n_node_samples[self.children_of(inner)]
@@ -210,7 +212,7 @@ class Tree:
     def compute_feature_importances(self, normalize: bool = True) -> Floats:
         """Return the share of the whole gain that the splits on each feature have."""
         inner = ~self.is_leaf
-        gains = np.bincount(self.feature[inner], self.gain[inner], minlength=self.n_features)
+        gains: Floats = np.bincount(self.feature[inner], self.gain[inner], self.n_features).astype(np.float64)
         gains /= self.weighted_n_node_samples[0]
         total = gains.sum()
         return gains / total if normalize and total > 0 else gains
@@ -238,7 +240,9 @@ class Tree:
             n_children[leaves] = 0
         n_children = n_children[numbers]
         inner = n_children > 0
-        bare = replace(self, n_children=np.where(np.isin(np.arange(self.node_count), numbers[inner]), self.n_children, 0))
+        bare = replace(
+            self, n_children=np.where(np.isin(np.arange(self.node_count), numbers[inner]), self.n_children, 0)
+        )
         children = new[bare.children_of(numbers)]
         first_child = np.cumsum(n_children) - n_children
         parent = self.parent[numbers]
@@ -265,6 +269,10 @@ class Tree:
 
     def in_preorder(self) -> "Tree":
         """Return the tree numbered as scikit-learn does: every node before all that is below it, the left first."""
+        return self.taken(self.in_preorder_numbers())
+
+    def in_preorder_numbers(self) -> Integers:
+        """Return the nodes in that order."""
         size = np.ones(self.node_count, np.int64)
         levels = [level := np.zeros(1, np.int64)]
         while len(level := self.children_of(level)):
@@ -278,4 +286,4 @@ class Tree:
             first = np.concatenate([[True], self.parent[level][1:] != self.parent[level][:-1]])
             runs = np.diff(np.append(np.flatnonzero(first), len(level)))
             place[level] = place[self.parent[level]] + 1 + before - np.repeat(before[first], runs)
-        return self.taken(np.argsort(place))
+        return np.argsort(place)

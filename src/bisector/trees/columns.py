@@ -111,7 +111,9 @@ def read_training(estimator: Any, X: Any, categorical: Any) -> tuple[Any, TreeCo
     if named and not chosen and all(raw.kind in ("numeric", BOOLEAN) for raw in table.columns):
         return _numbers_only(estimator, X)
     if named:
-        validate_data(stand_in, frames.header(X, [raw.name for raw in table.columns], []), skip_check_array=True)
+        validate_data(
+            stand_in, frames.header(X, [raw.name for raw in table.columns], []), skip_check_array=True
+        )
     columns = TreeColumns(
         tuple(CATEGORICAL if raw.name in chosen else raw.kind for raw in table.columns),
         tuple(_categories(raw) if raw.name in chosen else None for raw in table.columns),

@@ -39,8 +39,8 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
     """Split the rows by the question that makes the classes purest, and each part again, until parts are pure.
 
     A drop-in for scikit-learn's estimator. Splits are exact: the best of all thresholds between values as they came
-    (scikit-learn rounds them to single precision). Among equal splits the feature with the smaller number wins, then
-    the smaller threshold, so that a fit needs no seed.
+    (scikit-learn rounds them to single precision). Among equal splits the feature with the smaller number wins,
+    then the smaller threshold, so that a fit needs no seed.
 
     Parameters
     ----------
@@ -97,10 +97,10 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
 
     Notes
     -----
-    Missing values go to the side where they help more; at a split where none was missing, to the larger child. So do
-    categories that training rows did not have. With several classes, the best grouping of categories is sought among
-    those that the share of a class orders; with two classes this is the best of all. A value without rows at a node
-    whose values have children of their own gets the label of that node.
+    Missing values go to the side where they help more; at a split where none was missing, to the larger child.
+    So do categories that training rows did not have. With several classes, the best grouping of categories is
+    sought among those that the share of a class orders; with two classes this is the best of all. A value
+    without rows at a node whose values have children of their own gets the label of that node.
 
     References
     ----------
@@ -160,9 +160,7 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
         self.smoothing = smoothing
         self.n_jobs = n_jobs
 
-    def fit(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None = None, check_input: bool = True
-    ) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, check_input: bool = True) -> Self:
         """Grow the tree.
 
         Parameters
@@ -212,7 +210,8 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
         by_output = self.class_weight if isinstance(self.class_weight, list) else None
         if by_output is not None and len(by_output) != len(labels.classes):
             raise ValueError(
-                f"class_weight has {len(by_output)} entries, but y has {len(labels.classes)} outputs: give one an output."
+                f"class_weight has {len(by_output)} entries, but y has {len(labels.classes)} outputs: "
+                "give one an output."
             )
         for o, classes in enumerate(labels.classes):
             chosen = self.class_weight if by_output is None else by_output[o]
@@ -396,7 +395,7 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
         return self._with_tree(self.tree_.without_below(reduced_error(self.tree_, errors)))
 
     def merge_equal_leaves(self) -> Self:
-        """Return a copy in which subtrees whose leaves have one label are leaves: the same predictions from less."""
+        """Return a copy in which subtrees whose leaves have one label are leaves; predictions stay."""
         if not self._fitted_single():
             raise ValueError("merge_equal_leaves takes one label a row: fit one tree an output.")
         same = same_below(self.tree_, np.argmax(self._estimated(), axis=1))
@@ -412,12 +411,12 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
         passed = self.tree_.paths_to(leaves).tocoo()
         wrong = answers[passed.col] != codes[passed.row]
         weighed = wrong if weight is None else wrong * weight[passed.row]
-        return np.bincount(passed.col, weighed, minlength=self.tree_.node_count)
+        return np.bincount(passed.col, weighed, self.tree_.node_count).astype(np.float64)
 
     # Reading
 
     def disjunction(self, label: Any) -> str:
-        """Write when a class is predicted, in disjunctive normal form: a disjunction of the rules that predict it."""
+        """Write when a class is predicted: the disjunctive normal form of the rules that predict it."""
         if not self._fitted_single():
             raise ValueError("A disjunction needs one label a row: fit one tree an output.")
         classes = self._labels.classes[0].tolist()

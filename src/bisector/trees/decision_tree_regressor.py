@@ -16,7 +16,7 @@ from bisector.solvers.prune_tree import reduced_error
 from bisector.solvers.tree_arrays import Floats, Integers, Tree
 from bisector.trees.columns import TreeColumns, read_rows, read_training
 from bisector.trees.leaf_planes import LeafPlanes, fit_planes
-from bisector.trees.tree_model import TreeModel, check_monotone, no_weights
+from bisector.trees.tree_model import TreeModel, check_monotone, no_weights, walk
 
 Criterion = Literal["squared_error", "variance", "absolute_error", "absolute", "poisson"]
 
@@ -32,8 +32,8 @@ _CRITERIA = {
 class DecisionTreeRegressor(MultiOutputMixin, RegressorMixin, TreeModel):
     """Split the rows by the question that reduces the scatter of the targets most, and each part again.
 
-    A drop-in for scikit-learn's estimator, which rounds features to single precision; this one does not. Among equal
-    splits the feature with the smaller number wins, then the smaller threshold.
+    A drop-in for scikit-learn's estimator, which rounds features to single precision; this one does not. Among
+    equal splits the feature with the smaller number wins, then the smaller threshold.
 
     Parameters
     ----------
@@ -47,9 +47,9 @@ class DecisionTreeRegressor(MultiOutputMixin, RegressorMixin, TreeModel):
     monotonic_cst : array of -1, 0 and 1, default=None
         For one output and squared errors: whether predictions must fall (-1) or rise (1) with a feature.
     leaf : {"mean", "linear"}, default="mean"
-        What a leaf answers: a number (the median, for absolute errors), or a plane fitted to its rows by least squares
-        on the columns of numbers: a model tree. Leaves with no more rows than a plane has coefficients keep their
-        number, so give such a tree a depth.
+        What a leaf answers: a number (the median, for absolute errors), or a plane fitted to its rows by least
+        squares on the columns of numbers: a model tree. Leaves with no more rows than a plane has coefficients
+        keep their number, so give such a tree a depth.
     leaf_penalty : float, default=0.0
         The ridge penalty of the planes.
     categorical_features, multiway, n_jobs
@@ -66,8 +66,8 @@ class DecisionTreeRegressor(MultiOutputMixin, RegressorMixin, TreeModel):
 
     Notes
     -----
-    Missing values and unknown categories are sent as by `DecisionTreeClassifier`. With very unequal weights, finding
-    the medians of absolute errors may take more steps than rows.
+    Missing values and unknown categories are sent as by `DecisionTreeClassifier`. With very unequal weights,
+    finding the medians of absolute errors may take more steps than rows.
 
     Examples
     --------
@@ -124,9 +124,7 @@ class DecisionTreeRegressor(MultiOutputMixin, RegressorMixin, TreeModel):
         self.multiway = multiway
         self.n_jobs = n_jobs
 
-    def fit(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None = None, check_input: bool = True
-    ) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, check_input: bool = True) -> Self:
         """Grow the tree.
 
         Parameters
@@ -158,7 +156,8 @@ class DecisionTreeRegressor(MultiOutputMixin, RegressorMixin, TreeModel):
         planes = None
         if linear:
             numeric = columns.n_categories == 0
-            planes = fit_planes(tree, matrix, numeric, numbers.values, weight, penalty, self.n_jobs)
+            leaves = walk(tree, matrix, self.n_jobs)
+            planes = fit_planes(tree, leaves, matrix, numeric, numbers.values, weight, penalty, self.n_jobs)
         return store(
             self,
             stand_in,
@@ -211,7 +210,9 @@ class DecisionTreeRegressor(MultiOutputMixin, RegressorMixin, TreeModel):
         leaves = self._leaves(X)
         targets = check_numbers(self, y, len(leaves)).values
         if targets.shape[1] != self.n_outputs_:
-            raise ValueError(f"y has {targets.shape[1]} outputs, but the tree was grown for {self.n_outputs_}.")
+            raise ValueError(
+                f"y has {targets.shape[1]} outputs, but the tree was grown for {self.n_outputs_}."
+            )
         weight = check_weights(sample_weight, len(leaves))
         cut = reduced_error(self.tree_, self._errors_of_nodes(X, leaves, targets, weight))
         made = self._with_tree(self.tree_.without_below(cut))
@@ -231,7 +232,7 @@ class DecisionTreeRegressor(MultiOutputMixin, RegressorMixin, TreeModel):
         if _CRITERIA[self.criterion] != "absolute":
             off = off**2
         errors = off.sum(axis=1) if weight is None else off.sum(axis=1) * weight[passed.row]
-        return np.bincount(passed.col, errors, minlength=self.tree_.node_count)
+        return np.bincount(passed.col, errors, self.tree_.node_count).astype(np.float64)
 
     def _answers(self) -> list[str]:
         values = self.tree_.value[:, :, 0]
@@ -240,8 +241,9 @@ class DecisionTreeRegressor(MultiOutputMixin, RegressorMixin, TreeModel):
 
 
 def _targets(criterion: str, values: Floats, weight: Floats | None) -> Any:
+    from bisector.solvers.deviation_costs_loops import AbsoluteTargets
     from bisector.solvers.grow_tree_loops import note_places
-    from bisector.solvers.split_costs_loops import AbsoluteTargets, PoissonTargets, SquaredTargets
+    from bisector.solvers.split_costs_loops import PoissonTargets, SquaredTargets
 
     y = np.ascontiguousarray(values.T)
     weights = no_weights() if weight is None else weight

@@ -61,13 +61,13 @@ def tree_svg(
     for node in np.flatnonzero(drawn).tolist():
         parts.extend(_box(reading, node, across, bool(ends[node]), int(below[node]), shades, tones))
     if note:
-        parts.append(f'<text x="{_GAP}" y="{height - 8}" text-anchor="start" fill="#444">{escape(note)}</text>')
+        parts.append(
+            f'<text x="{_GAP}" y="{height - 8}" text-anchor="start" fill="#444">{escape(note)}</text>'
+        )
     return "".join([*parts, "</svg>"])
 
 
-def _drawn_depth(
-    depth: Integers, is_leaf: NDArray[np.bool_], max_depth: int | None, max_leaves: int
-) -> int:
+def _drawn_depth(depth: Integers, is_leaf: NDArray[np.bool_], max_depth: int | None, max_leaves: int) -> int:
     """Return the deepest level that is drawn."""
     deepest = int(depth.max())
     allowed = min(deepest, _DEEPEST if max_depth is None else max_depth)
@@ -117,7 +117,13 @@ def _edges(reading: Reading, node: int, across: dict[int, float]) -> list[str]:
 
 
 def _box(
-    reading: Reading, node: int, across: dict[int, float], is_end: bool, below: int, shades: Floats, tones: Integers
+    reading: Reading,
+    node: int,
+    across: dict[int, float],
+    is_end: bool,
+    below: int,
+    shades: Floats,
+    tones: Integers,
 ) -> list[str]:
     tree = reading.tree
     x, y = across[node] - _BOX / 2, _top(reading, node)

@@ -48,6 +48,7 @@ class LeafPlanes:
 
 def fit_planes(
     tree: Tree,
+    leaves: Integers,
     matrix: Any,
     numeric: NDArray[np.bool_],
     y: Floats,
@@ -57,15 +58,12 @@ def fit_planes(
 ) -> LeafPlanes:
     """Fit a plane to the rows of every node, by ridge regression on the columns of numbers.
 
-    A node with no more rows than such a plane has coefficients keeps its mean.
+    `leaves` are those of the rows. A node with no more rows than such a plane has coefficients keeps its mean.
     """
     n_nodes, n_outputs, d = tree.node_count, tree.n_outputs, int(numeric.sum())
     coef, means = np.zeros((n_nodes, n_outputs, len(numeric))), np.zeros((n_nodes, len(numeric)))
     intercept = tree.value[:, :, 0].copy()
     sparse = hasattr(matrix, "tocsr")
-    leaves = np.concatenate(
-        [tree.apply(part.toarray()) for part in _parts(matrix)] if sparse else [tree.apply(matrix)]
-    )
     members = tree.paths_to(leaves).tocsc()
     for node in range(n_nodes):
         rows = members.indices[members.indptr[node] : members.indptr[node + 1]]
@@ -84,8 +82,3 @@ def fit_planes(
         coef[node][:, numeric] = np.reshape(found.coef, (d, n_outputs)).T
         intercept[node] = found.intercept
     return LeafPlanes(coef, intercept, means)
-
-
-def _parts(matrix: Any) -> Any:
-    step = max(1, _CELLS // max(1, matrix.shape[1]))
-    return (matrix[start : start + step] for start in range(0, matrix.shape[0], step))

@@ -39,10 +39,10 @@ class Reading(NamedTuple):
         slots = self.tree.slots[tree.first_slot[node] : tree.first_slot[node] + tree.n_slots[node]]
         here = np.flatnonzero(slots[:-1] == place).tolist()
         missing = slots[-1] == place or (slots[-1] < 0 and tree.usual_child[node] == place)
-        return Condition(
-            feature, name, codes=frozenset(here), values=tuple(known[c] for c in here if c < len(known)),
-            missing=bool(missing),
-        )  # fmt: skip
+        values = tuple(known[c] for c in here if c < len(known))
+        if slots[-1] == place:
+            values = (*values, "missing")
+        return Condition(feature, name, codes=frozenset(here), values=values, missing=bool(missing))
 
 
 @dataclass(frozen=True)
@@ -75,10 +75,10 @@ class Condition:
         missing = self.missing and other.missing
         if self.codes is not None:
             values = tuple(value for value in self.values if value in other.values)
-            return replace(self, codes=self.codes & (other.codes or frozenset()), values=values, missing=missing)
-        return replace(
-            self, low=max(self.low, other.low), high=min(self.high, other.high), missing=missing
-        )
+            return replace(
+                self, codes=self.codes & (other.codes or frozenset()), values=values, missing=missing
+            )
+        return replace(self, low=max(self.low, other.low), high=min(self.high, other.high), missing=missing)
 
     def holds(self, column: NDArray[np.floating[Any]]) -> NDArray[np.bool_]:
         """Tell for every value of the feature, categories by number, whether it fulfils the condition."""
@@ -184,12 +184,13 @@ def _lines(reading: Reading, max_depth: int | None) -> Iterator[str]:
         node, words = waiting.pop()
         depth = int(tree.depth[node])
         indent = "  " * max(0, depth - 1)
+        start = f"{indent}{words}: " if words else ""
         children = reading.children(node)
         if not children:
-            yield f"{indent}{words}{': ' if words else ''}{reading.answers[node]} ({tree.n_node_samples[node]} rows)"
+            yield f"{start}{reading.answers[node]} ({tree.n_node_samples[node]} rows)"
             continue
         if max_depth is not None and depth >= max_depth:
-            yield f"{indent}{words}{': ' if words else ''}… {below[node]} leaves below, mostly {reading.answers[node]}"
+            yield f"{start}… {below[node]} leaves below, mostly {reading.answers[node]}"
             continue
         if words:
             yield f"{indent}{words}:"

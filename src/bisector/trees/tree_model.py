@@ -3,12 +3,13 @@
 from abc import abstractmethod
 from copy import copy
 from math import ceil
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import Bunch, Tags, check_random_state
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from bisector.engine.memory import budget
@@ -21,11 +22,14 @@ from bisector.trees.columns import TreeColumns, column_reader, read_rows
 from bisector.trees.drawing import tree_svg
 from bisector.trees.reading import Reading, Rule, tree_rules, tree_text
 
-Kind = TypeVar("Kind")
-
 
 class TreeModel(BaseEstimator):
     """Base of models that are a tree."""
+
+    # `check_input` is there for scikit-learn's sake, and nothing to be routed.
+    __metadata_request__fit: ClassVar = {"check_input": UNUSED}
+    __metadata_request__predict: ClassVar = {"check_input": UNUSED}
+    __metadata_request__predict_proba: ClassVar = {"check_input": UNUSED}
 
     splitter: Any
     max_depth: Any
@@ -97,7 +101,7 @@ class TreeModel(BaseEstimator):
         """
         whole = copy(self)
         whole.ccp_alpha = 0.0
-        path = weakest_links(whole.fit(X, y, sample_weight).tree_)  # type: ignore[attr-defined]
+        path = weakest_links(whole.fit(X, y, sample_weight).tree_)
         return Bunch(ccp_alphas=path.alphas, impurities=path.impurities)
 
     def _with_tree(self, tree: Tree) -> Self:
@@ -112,14 +116,7 @@ class TreeModel(BaseEstimator):
         """Return where the rows of X end."""
         check_is_fitted(self)
         matrix = read_rows(self, self._columns, X)
-        if not hasattr(matrix, "tocsr"):
-            return self.tree_.apply(matrix, n_jobs=self.n_jobs)
-        at_once = max(1, min(2**16, budget() // (16 * max(1, matrix.shape[1]))))
-        parts = [
-            self.tree_.apply(matrix[start : start + at_once].toarray(), n_jobs=self.n_jobs)
-            for start in range(0, matrix.shape[0], at_once)
-        ]
-        return np.concatenate(parts)
+        return walk(self.tree_, matrix, self.n_jobs)
 
     def apply(self, X: Any, check_input: bool = True) -> Integers:
         """Return the number of the leaf that every row of X ends in; `check_input` has no effect."""
@@ -202,6 +199,18 @@ class TreeModel(BaseEstimator):
         return tags
 
 
+def walk(tree: Tree, matrix: Any, n_jobs: int | None) -> Integers:
+    """Return the leaf of every row of an array or a sparse matrix."""
+    if not hasattr(matrix, "tocsr"):
+        return tree.apply(matrix, n_jobs=n_jobs)
+    at_once = max(1, min(2**16, budget() // (16 * max(1, matrix.shape[1]))))
+    parts = [
+        tree.apply(matrix[start : start + at_once].toarray(), n_jobs=n_jobs)
+        for start in range(0, matrix.shape[0], at_once)
+    ]
+    return np.concatenate(parts)
+
+
 def _rows_of(name: str, value: Any, n_rows: int, *, at_least: int) -> int:
     """Turn a number of rows, or a share of all, into a number of rows."""
     if isinstance(value, float | np.floating):
@@ -233,9 +242,13 @@ def check_monotone(value: Any, n_features: int) -> Integers | None:
         return None
     found = np.asarray(value)
     if found.shape != (n_features,):
-        raise ValueError(f"monotonic_cst has shape {found.shape} but the input data X has {n_features} features.")
+        raise ValueError(
+            f"monotonic_cst has shape {found.shape} but the input data X has {n_features} features."
+        )
     if not np.isin(found, (-1, 0, 1)).all():
-        raise ValueError(f"monotonic_cst must be None or an array-like of -1, 0 or 1, but got {found.tolist()}.")
+        raise ValueError(
+            f"monotonic_cst must be None or an array-like of -1, 0 or 1, but got {found.tolist()}."
+        )
     return found.astype(np.int64)
 
 

@@ -36,7 +36,7 @@ PLAIN := tests/engine/test_loops.py tests/engine/test_column_products.py tests/e
   tests/solvers/test_logistic.py tests/solvers/test_coordinate_descent.py tests/solvers/test_kernel_lines.py \
   tests/solvers/test_dual_coordinate.py tests/facts/test_svm_facts.py tests/facts/test_svm_path_facts.py \
   tests/facts/test_perceptron_facts.py tests/svm/test_support_report.py tests/solvers/test_medoid_swap.py \
-  tests/solvers/test_density_loops.py
+  tests/solvers/test_density_loops.py tests/facts/test_tree_facts.py
 
 lint: $(VENV)/ready-lint
 	$(BIN)/ruff format --check .

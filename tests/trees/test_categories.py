@@ -121,3 +121,8 @@ def test_multiway_needs_squares():
         pandas_frame("words"), [1, 2, 3, 1, 9, 3, 2, 1]
     )
     assert model.get_n_leaves() == 4
+
+
+def test_categories_have_no_direction():
+    with pytest.raises(ValueError, match="no order"):
+        DecisionTreeClassifier(monotonic_cst=[1, 0]).fit(pandas_frame("words"), KINDS)

@@ -215,7 +215,7 @@ def test_edges(criterion):
     one = model.fit([[1.0, 2.0]], ["only"])
     assert one.predict([[5.0, 5.0]]).tolist() == ["only"]
     assert one.get_n_leaves() == 1
-    assert one.to_text() == "only (1 rows)"
+    assert one.to_text() == "only (1 row)"
     assert one.rules()[0].premise == "always"
     constant = model.fit(np.zeros((6, 2)), [0, 1, 1, 0, 1, 2])
     assert constant.get_n_leaves() == 1

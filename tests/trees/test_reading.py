@@ -32,9 +32,9 @@ def test_rules_in_words():
     X = np.array([[1.0], [2.0], [3.0], [4.0]])
     model = DecisionTreeClassifier().fit(X, ["a", "b", "b", "a"])
     assert [str(rule) for rule in model.rules()] == [
-        "x0 ≤ 1.5: a (1 rows)",
+        "x0 ≤ 1.5: a (1 row)",
         "1.5 < x0 ≤ 3.5: b (2 rows)",
-        "x0 > 3.5: a (1 rows)",
+        "x0 > 3.5: a (1 row)",
     ]
     assert model.disjunction("a") == "(x0 ≤ 1.5)\nor (x0 > 3.5)"
     assert model.disjunction("b") == "(1.5 < x0 ≤ 3.5)"
@@ -49,7 +49,7 @@ def test_text_says_what_it_leaves_out():
     model = DecisionTreeClassifier().fit(X, y)
     text = model.to_text(max_depth=2)
     counted = sum(int(found) for found in re.findall(r"… (\d+) leaves below", text))
-    assert counted + len(re.findall(r"\(\d+ rows\)", text)) == model.get_n_leaves()
+    assert counted + len(re.findall(r"\(\d+ rows?\)", text)) == model.get_n_leaves()
     assert DecisionTreeRegressor(max_depth=1).fit(X, X[:, 0] == X[:, 0]).to_text().count("rows") == 2
 
 
@@ -98,3 +98,9 @@ def test_gains_add_up_to_what_the_tree_takes_off():
     left = (tree.impurity * tree.n_node_samples)[tree.is_leaf].sum() / 300
     assert model.feature_gains_.sum() == pytest.approx(tree.impurity[0] - left)
     assert model.feature_importances_.sum() == pytest.approx(1)
+
+
+def test_a_notebook_shows_the_drawing_of_a_fitted_tree():
+    model = DecisionTreeClassifier(max_depth=1)
+    assert "<svg xmlns" not in model._repr_mimebundle_()["text/html"]
+    assert "A tree with 2 leaves" in model.fit(*noise(30))._repr_mimebundle_()["text/html"]

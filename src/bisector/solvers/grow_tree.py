@@ -14,7 +14,7 @@ what tests recompute. The tree as a whole is greedy, and may not be the best of 
 """
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -161,7 +161,8 @@ class _Growth:
         level = {
             "parent": nodes.parent,
             "feature": np.full(n, UNDEFINED),
-            "threshold": np.full(n, float(UNDEFINED)),
+            "threshold": np.empty(n),
+            "ranks": np.full((n, 2), -1),
             "missing": np.zeros(n, np.bool_),
             "n_children": np.zeros(n, np.int64),
             "first_slot": np.full(n, -1),
@@ -194,7 +195,16 @@ class _Growth:
             children, kept, splits = self._among_best(children, kept, splits, level)
         if not kept.any():
             return False
-        for name in ("feature", "threshold", "missing", "n_children", "first_slot", "n_slots", "gain"):
+        for name in (
+            "feature",
+            "threshold",
+            "ranks",
+            "missing",
+            "n_children",
+            "first_slot",
+            "n_slots",
+            "gain",
+        ):
             level[name][splits["node"][kept]] = splits[name][kept]
         chosen = np.repeat(kept, splits["n_children"])
         self.nodes = children.at(chosen)
@@ -251,15 +261,21 @@ class _Growth:
             self.free.append(scratch)
 
         rows = int((nodes.stop - nodes.start).sum())
-        chunks = self.chunks if rows * self.n_features > _FEW else [(0, self.n_features)]
         if drawn:
             if part_first:
-                parallel(part, chunks, n_jobs=self.n_jobs)
+                self._on_features(part, rows)
             allowed = np.empty((n, self.n_features), np.bool_)
             draw_features(self.columns, open_nodes, limits.seed, int(limits.n_drawn or 1), allowed)
             open_nodes = open_nodes._replace(allowed=allowed)
-        parallel(search, chunks, n_jobs=self.n_jobs)
+        self._on_features(search, rows)
         return found
+
+    def _on_features(self, work: Callable[[tuple[int, int]], None], rows: int) -> None:
+        """Do some work on all features, side by side if there is enough of it."""
+        if rows * self.n_features > _FEW:
+            parallel(work, self.chunks, n_jobs=self.n_jobs)
+        else:
+            work((0, self.n_features))
 
     def _chosen(self, nodes: _Nodes, open_at: Integers, found: Any) -> dict[str, Any] | None:
         """Choose the feature of every node, and send its rows."""
@@ -290,9 +306,8 @@ class _Growth:
         splits = {
             "node": open_at[split],
             "feature": feature,
-            "threshold": found.threshold[feature, split]
-            if self.limits.at_random
-            else self._between(feature, ranks),
+            "threshold": found.threshold[feature, split],
+            "ranks": ranks,
             "missing": missing_left,
             "known": self.columns.records[feature, stop - 1] >> 32 == 2**31 - 1,
             "n_children": n_children,
@@ -303,10 +318,17 @@ class _Growth:
             "left_mean": found.left_mean[feature, split],
             "right_mean": found.right_mean[feature, split],
         }
-        splits["threshold"] = np.where(grouped, np.nan, splits["threshold"])
         self.slots.append(slots)
         self.n_slots += len(slots)
         return splits
+
+    def _thresholds(self, nodes: dict[str, Any]) -> Floats:
+        """Return the thresholds: NaN where nodes split by category, and those of no meaning at leaves."""
+        threshold = nodes["threshold"]
+        if not self.limits.at_random:
+            threshold = self._between(np.maximum(nodes["feature"], 0), nodes["ranks"])
+        threshold = np.where(nodes["n_slots"] > 0, np.nan, threshold)
+        return np.where(nodes["n_children"] > 0, threshold, float(UNDEFINED))
 
     def _between(self, feature: Integers, ranks: Integers) -> Floats:
         """Return the middle of the values on both sides of a split; the left one if rounding leaves no middle."""
@@ -409,7 +431,7 @@ class _Growth:
             children_left=np.where(inner, first_child, LEAF),
             children_right=np.where(inner, first_child + n_children - 1, LEAF),
             feature=together["feature"],
-            threshold=together["threshold"],
+            threshold=self._thresholds(together),
             missing_go_to_left=together["missing"],
             value=value,
             impurity=together["total"] / together["weight"],

@@ -11,6 +11,8 @@ from bisector.engine.threads import parallel
 
 # What a cell takes: its record, its value, and a share of what sorting needs.
 _BYTES_A_CELL = 24
+# So many cells are sorted on one thread: handing out the work would take longer.
+_FEW = 20_000
 
 
 def sort_columns(
@@ -34,8 +36,9 @@ def sort_columns(
     -------
     SortedColumns
     """
+    from bisector.engine.loops import given
     from bisector.solvers.grow_tree_loops import rank_column
-    from bisector.solvers.split_search_loops import SortedColumns
+    from bisector.solvers.split_search_loops import MISSING, SortedColumns
 
     n_features = len(categories)
     require(
@@ -47,18 +50,19 @@ def sort_columns(
     records = np.empty((n_features, n_rows), np.int64)
 
     def sort(f: int) -> NDArray[np.float64]:
-        numbers = np.ascontiguousarray(column(f), dtype=np.float64)
-        values = np.empty(n_rows)
+        numbers = given(column(f), np.float64)
         if categories[f]:
-            values[: categories[f]] = 0.0  # the rank of a category is its number
             order = np.argsort(numbers, kind="stable")
-            ranks = np.where(np.isnan(numbers), 2**31 - 1, numbers).astype(np.int64)
+            # The rank of a category is its number.
+            ranks = np.where(np.isnan(numbers), MISSING, numbers).astype(np.int64)
             records[f] = (ranks[order] << 32) | order
             return np.empty(0)
+        values = np.empty(n_rows)
         count = rank_column(numbers, np.argsort(numbers), records[f], values)
         return values[:count].copy() if count < n_rows // 2 else values[:count]
 
-    values = parallel(sort, range(n_features), n_jobs=n_jobs)
+    few = n_rows * n_features <= _FEW
+    values = [sort(f) for f in range(n_features)] if few else parallel(sort, range(n_features), n_jobs=n_jobs)
     lengths = np.array([0, *map(len, values)], dtype=np.int64)
     return SortedColumns(
         records, np.asarray(categories, np.int64), np.concatenate(values), np.cumsum(lengths)[:-1]

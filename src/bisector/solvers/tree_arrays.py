@@ -149,12 +149,11 @@ class Tree:
         place = np.empty(len(number), np.int64)
         place[number] = np.arange(len(number))
         inner = self.n_children[number] > 0
-        first = np.where(inner, place[self.children_left[number]], place[number])
+        steps = np.where(inner, (self.feature[number] << 32) | place[self.children_left[number]], -1)
         missing = np.where(inner & ~self.missing_go_to_left[number], 1, 0)
         return WalkedTree(
-            np.where(inner, self.feature[number], 0),
-            np.where(inner, self.threshold[number], np.inf),
-            first,
+            steps,
+            self.threshold[number],
             missing,
             self.usual_child[number],
             self.first_slot[number],
@@ -169,11 +168,12 @@ class Tree:
 
         tree, number = self._walked
         rows = given(X)
+        values, n_features = rows.reshape(-1), rows.shape[1]
         leaves = np.empty(len(rows), np.int64)
 
         def walk(start: int) -> None:
             stop = min(start + _ROWS, len(rows))
-            walk_rows(tree, rows, start, stop, leaves)
+            walk_rows(tree, values, n_features, start, stop, leaves)
             leaves[start:stop] = number[leaves[start:stop]]
 
         parallel(walk, range(0, len(rows), _ROWS), n_jobs=n_jobs)

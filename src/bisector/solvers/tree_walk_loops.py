@@ -8,19 +8,21 @@ from bisector.engine.loops import given, loop
 
 # So many rows walk in step: while one waits for a node from memory, the others go on.
 _IN_STEP = 16
+# The lower half of a step.
+CHILD = 0xFFFFFFFF
 
 
 class WalkedTree(NamedTuple):
-    """A tree laid out for walking: the children of a node are neighbours, and a leaf is its own child.
+    """A tree laid out for walking: the children of a node are neighbours.
 
-    `threshold` is NaN where a node splits by category; the child of category c is then
-    ``first[node] + slots[first_slot[node] + c]``. `usual` is the child of what a node cannot place, `missing` that
-    of missing values.
+    `step` holds the feature in the upper half of 64 bits and the first child in the lower; −1 at leaves.
+    `threshold` is NaN where a node splits by category; the child of category c is then the first child or the
+    one so many places after it as ``slots[first_slot[node] + c]`` says. `usual` is the child of what a node
+    cannot place, `missing` that of missing values.
     """
 
-    feature: Any
+    step: Any
     threshold: Any
-    first: Any
     missing: Any
     usual: Any
     first_slot: Any
@@ -31,8 +33,9 @@ class WalkedTree(NamedTuple):
 @loop
 def _place(tree: Any, node: int, x: float) -> int:
     """Return the child of a missing value or of a category."""
+    first = tree.step[node] & CHILD
     if tree.threshold[node] == tree.threshold[node]:
-        return tree.first[node] + tree.missing[node]
+        return first + tree.missing[node]
     last = tree.n_slots[node] - 1  # where missing values are kept
     slot = -1
     if x != x:
@@ -41,30 +44,43 @@ def _place(tree: Any, node: int, x: float) -> int:
         slot = tree.slots[tree.first_slot[node] + int(x)]
     if slot == -2:
         return node  # the child would be empty: the row stays
-    return tree.first[node] + (tree.usual[node] if slot < 0 else slot)
+    return first + (tree.usual[node] if slot < 0 else slot)
 
 
 @loop
-def walk_rows(tree: Any, X: Any, start: int, stop: int, leaves: Any) -> None:
-    """Set the leaves that the rows from `start` to before `stop` end in."""
-    feature, threshold, first = tree.feature, tree.threshold, tree.first
-    nodes = np.empty(_IN_STEP, np.int64)
-    for base in range(start, stop, _IN_STEP):
-        n = min(_IN_STEP, stop - base)
-        nodes[:] = 0
-        moving = True
-        while moving:
-            moving = False
-            for k in range(n):
-                node = nodes[k]
-                x, t = X[base + k, feature[node]], threshold[node]
-                child = first[node] + (not x <= t)
+def walk_rows(tree: Any, values: Any, n_features: int, start: int, stop: int, leaves: Any) -> None:
+    """Set the leaves that the rows from `start` to before `stop` end in; `values` are all rows, one after the other.
+
+    Some rows walk side by side; one that arrives makes room for the next.
+    """
+    steps, threshold = tree.step, tree.threshold
+    nodes, rows = np.zeros(_IN_STEP, np.uint32), np.empty(_IN_STEP, np.int64)
+    walking = min(_IN_STEP, stop - start)
+    for k in range(walking):
+        rows[k] = start + k
+    following = start + walking
+    while walking > 0:
+        k = 0
+        while k < walking:
+            node = nodes[k]
+            step = steps[node]
+            child = node
+            if step >= 0:
+                x, t = values[rows[k] * n_features + (step >> 32)], threshold[node]
+                child = (step & CHILD) + (not x <= t)
                 if x != x or t != t:
                     child = _place(tree, node, x)
-                moving = moving or child != node
                 nodes[k] = child
-        for k in range(n):
-            leaves[base + k] = nodes[k]
+            if child == node:
+                leaves[rows[k]] = node
+                if following < stop:
+                    nodes[k], rows[k] = 0, following
+                    following += 1
+                else:
+                    walking -= 1
+                    nodes[k], rows[k] = nodes[walking], rows[walking]
+                    continue
+            k += 1
 
 
 @loop
@@ -93,8 +109,8 @@ def list_ancestors(parent: Any, leaves: Any, ends: Any, nodes: Any) -> None:
 def warm() -> None:
     """Compile the loops of this module."""
     one = np.zeros(1, np.int64)
-    tree = WalkedTree(one, np.full(1, np.inf), one, one, one, one, one, one)
+    tree = WalkedTree(one - 1, np.zeros(1), one, one, one, one, one)
     for dtype in (np.float32, np.float64):
-        walk_rows(tree, given(np.zeros((1, 1), dtype)), 0, 1, one)
+        walk_rows(tree, given(np.zeros(1, dtype)), 1, 0, 1, one.copy())
     count_ancestors(one - 1, one, np.zeros(2, np.int64))
     list_ancestors(one - 1, one, np.array([0, 1]), one)

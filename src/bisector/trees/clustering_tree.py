@@ -18,7 +18,7 @@ from bisector.engine.validation import check_count, check_weights, find_not_fini
 from bisector.engine.values import HoldsValues
 from bisector.solvers.tree_arrays import Floats, Integers, Tree
 from bisector.trees.columns import read_training
-from bisector.trees.tree_model import TreeModel, no_weights, walk
+from bisector.trees.tree_model import TreeModel, walk, weights_of
 
 
 class ClusteringTree(HoldsValues, ClusterMixin, TreeModel):
@@ -157,7 +157,7 @@ class ClusteringTree(HoldsValues, ClusterMixin, TreeModel):
             instead="use fewer rows or features",
         )
         y = np.ascontiguousarray((rows.toarray() if hasattr(rows, "tocsr") else rows).T, dtype=np.float64)
-        targets = SquaredTargets(y, no_weights() if weight is None else weight)
+        targets = SquaredTargets(y, weights_of(weight))
         # The mean squared distance of pairs is twice the variance; the solver has the mean over the coordinates.
         unit = 2.0 * n_features
         limits = replace(limits, min_decrease=limits.min_decrease / unit)
@@ -181,7 +181,7 @@ class ClusteringTree(HoldsValues, ClusterMixin, TreeModel):
         )
         places = np.full(n_rows, -1, np.int64)
         places[sampled] = np.arange(len(sampled))
-        targets = PairTargets(pairs, places, no_weights() if weight is None else weight)
+        targets = PairTargets(pairs, places, weights_of(weight))
         tree = self._grown(rows, columns, targets, limits, (1, 1))
         ends = walk(tree, some, self.n_jobs)
         exemplars = np.empty((tree.n_leaves, rows.shape[1]))

@@ -20,7 +20,7 @@ from bisector.solvers.prune_tree import reduced_error, same_below
 from bisector.solvers.tree_arrays import Floats, Integers, Tree
 from bisector.trees.columns import TreeColumns, read_training
 from bisector.trees.reading import disjunction
-from bisector.trees.tree_model import TreeModel, check_monotone, no_weights
+from bisector.trees.tree_model import TreeModel, check_monotone, weights_of
 
 Criterion = Literal["gini", "entropy", "log_loss", "sqrt-gini", "minority"]
 Estimate = Literal["empirical", "laplace", "add-k", "m-estimate"]
@@ -113,7 +113,12 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
     >>> X, y = datasets.iris()
     >>> model = DecisionTreeClassifier(max_depth=2).fit(X, y)
     >>> print(model.to_text())
-    petal length (cm) ≤ 2.45: setosa (50 rows)
+    x2 ≤ 2.45: 0 (50 rows)
+    x2 > 2.45:
+      x3 ≤ 1.75: 1 (54 rows)
+      x3 > 1.75: 2 (46 rows)
+    >>> print(model.disjunction(2))
+    (x2 > 2.45 and x3 > 1.75)
     """
 
     classes_: Any
@@ -226,12 +231,12 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
         n_rows, n_features = matrix.shape
         sizes = np.array([len(classes) for classes in labels.classes], np.int64)
         limits, n_drawn = self._limits(n_rows, n_features, n_rows if weight is None else weight.sum())
-        limits = self._constrained(limits, n_features, labels)
+        limits = self._constrained(limits, columns, labels)
         widest = int(max(sizes.max(), 2))
         targets = LabelTargets(
             class_impurity(criterion, widest, weight, n_rows),
             np.ascontiguousarray(labels.codes.T, dtype=np.int16 if widest < 2**15 else np.int32),
-            no_weights() if weight is None else weight,
+            weights_of(weight),
             sizes,
         )
         tree = self._grown(matrix, columns, targets, limits, (len(sizes), widest))
@@ -239,8 +244,8 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
         tree = _classed(tree, shares[:, :, : sizes.max()], sizes)
         return self._pruned_by_cost(tree), n_drawn
 
-    def _constrained(self, limits: Limits, n_features: int, labels: Labels) -> Limits:
-        monotone = check_monotone(self.monotonic_cst, n_features)
+    def _constrained(self, limits: Limits, columns: TreeColumns, labels: Labels) -> Limits:
+        monotone = check_monotone(self.monotonic_cst, columns.n_categories)
         if monotone is None:
             return limits
         if not labels.single:

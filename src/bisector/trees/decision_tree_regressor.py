@@ -16,7 +16,7 @@ from bisector.solvers.prune_tree import reduced_error
 from bisector.solvers.tree_arrays import Floats, Integers, Tree
 from bisector.trees.columns import TreeColumns, read_rows, read_training
 from bisector.trees.leaf_planes import LeafPlanes, fit_planes
-from bisector.trees.tree_model import TreeModel, check_monotone, no_weights, walk
+from bisector.trees.tree_model import TreeModel, check_monotone, walk, weights_of
 
 Criterion = Literal["squared_error", "variance", "absolute_error", "absolute", "poisson"]
 
@@ -175,7 +175,7 @@ class DecisionTreeRegressor(MultiOutputMixin, RegressorMixin, TreeModel):
         n_rows, n_features = matrix.shape
         n_outputs = numbers.values.shape[1]
         limits, n_drawn = self._limits(n_rows, n_features, n_rows if weight is None else weight.sum())
-        monotone = check_monotone(self.monotonic_cst, n_features)
+        monotone = check_monotone(self.monotonic_cst, columns.n_categories)
         if monotone is not None:
             if n_outputs > 1:
                 raise ValueError("Monotonicity constraints are not supported with multiple outputs.")
@@ -246,7 +246,7 @@ def _targets(criterion: str, values: Floats, weight: Floats | None) -> Any:
     from bisector.solvers.split_costs_loops import PoissonTargets, SquaredTargets
 
     y = np.ascontiguousarray(values.T)
-    weights = no_weights() if weight is None else weight
+    weights = weights_of(weight)
     if criterion == "squared":
         return SquaredTargets(y, weights)
     if criterion == "poisson":

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bisector.solvers.tree_arrays import Floats, Integers
-from bisector.trees.reading import Reading, leaves_below
+from bisector.trees.reading import Reading, leaves_below, rows_in_words
 
 # Hues that colour-blind readers can tell apart (Okabe and Ito), as red, green and blue.
 _HUES = (
@@ -15,6 +15,8 @@ _HUES = (
 )  # fmt: skip
 _BOX, _HIGH, _GAP, _DOWN = 118, 46, 14, 62
 _LETTERS = 22
+# Room above the root, for a line of words.
+_TOP = 32
 # A tree that is deeper is cut, whatever its width.
 _DEEPEST = 40
 
@@ -49,8 +51,8 @@ def tree_svg(
             f"The tree has {tree.n_leaves:,} leaves and {tree.max_depth:,} levels; below level {depth}, {hidden:,} "
             f"leaves are not drawn, and {cut:,} boxes with dashed borders stand for them."
         )
-    width = max(width, 7 * len(note) // 1 if note else 0, _BOX + 2 * _GAP)
-    height = deepest * (_HIGH + _DOWN) + _HIGH + 2 * _GAP + (20 if note else 0)
+    width = max(width, 6 * len(note), _BOX + 2 * _GAP)
+    height = deepest * (_HIGH + _DOWN) + _HIGH + _TOP + _GAP
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         'font-family="sans-serif" font-size="11" text-anchor="middle" role="img">',
@@ -62,7 +64,7 @@ def tree_svg(
         parts.extend(_box(reading, node, across, bool(ends[node]), int(below[node]), shades, tones))
     if note:
         parts.append(
-            f'<text x="{_GAP}" y="{height - 8}" text-anchor="start" fill="#444">{escape(note)}</text>'
+            f'<text x="{_GAP}" y="{_TOP - 14}" text-anchor="start" fill="#444">{escape(note)}</text>'
         )
     return "".join([*parts, "</svg>"])
 
@@ -96,7 +98,7 @@ def _places(reading: Reading, ends: NDArray[np.bool_]) -> dict[int, float]:
 
 
 def _top(reading: Reading, node: int) -> float:
-    return _GAP + int(reading.tree.depth[node]) * (_HIGH + _DOWN)
+    return _TOP + int(reading.tree.depth[node]) * (_HIGH + _DOWN)
 
 
 def _edges(reading: Reading, node: int, across: dict[int, float]) -> list[str]:
@@ -132,7 +134,7 @@ def _box(
     )
     cut = is_end and not tree.is_leaf[node]
     dashes = ' stroke-dasharray="4 3"' if cut else ""
-    answer, rows = reading.answers[node], f"{tree.n_node_samples[node]:,} rows"
+    answer, rows = reading.answers[node], rows_in_words(int(tree.n_node_samples[node]))
     if tree.is_leaf[node]:
         first, second = answer, rows
     elif cut:

@@ -145,7 +145,7 @@ class Rule:
         return " and ".join(map(str, self.conditions)) or "always"
 
     def __str__(self) -> str:
-        return f"{self.premise}: {self.answer} ({self.n_rows} rows)"
+        return f"{self.premise}: {self.answer} ({rows_in_words(self.n_rows)})"
 
 
 def tree_rules(reading: Reading) -> list[Rule]:
@@ -187,7 +187,7 @@ def _lines(reading: Reading, max_depth: int | None) -> Iterator[str]:
         start = f"{indent}{words}: " if words else ""
         children = reading.children(node)
         if not children:
-            yield f"{start}{reading.answers[node]} ({tree.n_node_samples[node]} rows)"
+            yield f"{start}{reading.answers[node]} ({rows_in_words(int(tree.n_node_samples[node]))})"
             continue
         if max_depth is not None and depth >= max_depth:
             yield f"{start}… {below[node]} leaves below, mostly {reading.answers[node]}"
@@ -196,6 +196,11 @@ def _lines(reading: Reading, max_depth: int | None) -> Iterator[str]:
             yield f"{indent}{words}:"
         for place, child in reversed(list(enumerate(children))):
             waiting.append((child, str(reading.condition(node, place))))
+
+
+def rows_in_words(count: int) -> str:
+    """Write a number of rows."""
+    return "1 row" if count == 1 else f"{count:,} rows"
 
 
 def leaves_below(tree: Tree) -> Integers:

@@ -6,7 +6,6 @@ from math import ceil
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import Bunch, Tags, check_random_state
 from sklearn.utils.metadata_routing import UNUSED
@@ -180,17 +179,24 @@ class TreeModel(BaseEstimator):
         """Write the tree as indented lines; what lies deeper than `max_depth` is counted."""
         return tree_text(self._read(), max_depth)
 
-    def to_svg(self, max_depth: int | None = None, max_leaves: int = 64) -> str:
+    def to_svg(self, max_depth: int | None = None, max_leaves: int = 32) -> str:
         """Draw the tree as SVG, without any other program.
 
         Parameters
         ----------
         max_depth : int, optional
             What lies deeper is drawn as one stub, which says how many leaves it stands for.
-        max_leaves : int, default=64
+        max_leaves : int, default=32
             A wider tree is cut at the depth at which it has no more leaves, and says so.
         """
         return tree_svg(self._read(), self._shades(), self._tones(), max_depth, max_leaves)
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        """Add the drawing of a fitted tree to what a notebook shows."""
+        shown: dict[str, Any] = super()._repr_mimebundle_(**options)
+        if "text/html" in shown and hasattr(self, "tree_"):
+            shown["text/html"] += f'<div style="overflow-x: auto">{self.to_svg()}</div>'
+        return shown
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -236,10 +242,11 @@ def _drawn(value: Any, n_features: int) -> int:
     return check_count("max_features", value)
 
 
-def check_monotone(value: Any, n_features: int) -> Integers | None:
-    """Check monotonicity constraints."""
+def check_monotone(value: Any, categories: Integers) -> Integers | None:
+    """Check monotonicity constraints for columns with so many categories, 0 for numbers."""
     if value is None:
         return None
+    n_features = len(categories)
     found = np.asarray(value)
     if found.shape != (n_features,):
         raise ValueError(
@@ -249,9 +256,11 @@ def check_monotone(value: Any, n_features: int) -> Integers | None:
         raise ValueError(
             f"monotonic_cst must be None or an array-like of -1, 0 or 1, but got {found.tolist()}."
         )
+    if (categories[found != 0] > 0).any():
+        raise ValueError("monotonic_cst constrains a column of categories, which have no order.")
     return found.astype(np.int64)
 
 
-def no_weights() -> NDArray[np.float64]:
-    """Return what stands for rows that all weigh one."""
-    return np.empty(0)
+def weights_of(weight: Floats | None) -> Floats:
+    """Return weights as loops take them: an array of our own, empty if all rows weigh one."""
+    return np.empty(0) if weight is None else weight.copy()

@@ -1,0 +1,99 @@
+"""
+A tree, question by question
+============================
+
+A decision tree asks one question a node, and always the one that leaves the classes purest. Each question cuts the
+plane once more, at right angles to an axis, so the leaves are boxes.
+"""
+
+# %%
+# Boxes
+# -----
+# Two measurements of irises. The first question separates one species; the next ones share out the other two.
+# Unlimited, the tree goes on until every box is pure, and follows single flowers.
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from bisector import DecisionTreeClassifier, DecisionTreeRegressor, datasets
+from bisector.measures.impurity import impurity
+
+COLOURS = np.array(["#0072b2", "#e69f00", "#009e73"])
+MARKS = "osP"
+
+X, y = datasets.iris()
+X = np.asarray(X)[:, [2, 3]]
+names = ["setosa", "versicolor", "virginica"]
+
+
+def draw(ax, model, title):
+    """Colour the plane by the answer, and draw the flowers on it."""
+    across, up = np.meshgrid(np.linspace(0.5, 7.2, 400), np.linspace(0, 2.7, 400))
+    answer = model.predict(np.column_stack([across.ravel(), up.ravel()]))
+    ax.contourf(
+        across,
+        up,
+        answer.reshape(across.shape),
+        levels=[-0.5, 0.5, 1.5, 2.5],
+        colors=COLOURS,
+        alpha=0.25,
+    )
+    for label, (colour, mark) in enumerate(zip(COLOURS, MARKS, strict=True)):
+        ax.scatter(
+            *X[y == label].T, s=18, color=colour, marker=mark, label=names[label]
+        )
+    leaves = model.get_n_leaves()
+    ax.set(title=f"{title}: {leaves} leaves", xlabel="petal length (cm)")
+
+
+figure, axes = plt.subplots(1, 3, figsize=(11, 3.6), layout="constrained", sharey=True)
+for ax, depth in zip(axes, [1, 2, None], strict=True):
+    model = DecisionTreeClassifier(max_depth=depth).fit(X, y)
+    draw(ax, model, "as deep as it goes" if depth is None else f"depth {depth}")
+axes[0].set_ylabel("petal width (cm)")
+axes[0].legend(loc="upper left", fontsize=8)
+
+# %%
+# Four impurities
+# ---------------
+# What "pure" means is a choice. All four are zero where a set has one class, and largest where it has as many of
+# both; scaled to the same height, the root of the Gini index rises steepest.
+
+share = np.linspace(0, 1, 201)
+figure, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
+for criterion, dash, colour in [
+    ("minority", ":", "#d55e00"),
+    ("gini", "-", "#0072b2"),
+    ("entropy", "--", "#009e73"),
+    ("sqrt-gini", "-.", "#cc79a7"),
+]:
+    height = np.array([impurity([p, 1 - p], criterion) for p in share])
+    ax.plot(share, height / height.max(), dash, color=colour, label=criterion)
+ax.set(xlabel="share of positives", ylabel="impurity, largest = 1")
+ax.legend()
+
+# %%
+# Steps and planes
+# ----------------
+# A regression tree answers with steps, each the mean of its box. With ``leaf="linear"`` each box has a line of its
+# own, and far fewer boxes do as well.
+
+rng = np.random.default_rng(0)
+x = np.sort(rng.uniform(0, 10, size=120))
+target = np.where(x < 4, 2 * x, 12 - x) + rng.normal(scale=0.7, size=120)
+grid = np.linspace(0, 10, 500)[:, None]
+
+figure, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
+ax.scatter(x, target, s=12, color="0.6")
+for leaf, depth, dash, colour in [
+    ("mean", 3, "-", "#0072b2"),
+    ("linear", 2, "--", "#d55e00"),
+]:
+    tree = DecisionTreeRegressor(max_depth=depth, leaf=leaf, min_samples_leaf=10)
+    tree.fit(x[:, None], target)
+    label = f'leaf="{leaf}": {tree.get_n_leaves()} leaves'
+    ax.plot(grid, tree.predict(grid), dash, color=colour, lw=2, label=label)
+ax.set(xlabel="x", ylabel="y")
+ax.legend()
+
+plt.show()

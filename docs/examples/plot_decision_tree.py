@@ -76,18 +76,18 @@ ax.legend()
 # Steps and planes
 # ----------------
 # A regression tree answers with steps, each the mean of its box. With ``leaf="linear"`` each box has a line of its
-# own, and far fewer boxes do as well.
+# own, and far fewer boxes do as well. The boxes are still chosen by the means.
 
 rng = np.random.default_rng(0)
 x = np.sort(rng.uniform(0, 10, size=120))
-target = np.where(x < 4, 2 * x, 12 - x) + rng.normal(scale=0.7, size=120)
+target = np.where(x < 4, x, 14 - x) + rng.normal(scale=0.7, size=120)
 grid = np.linspace(0, 10, 500)[:, None]
 
 figure, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
 ax.scatter(x, target, s=12, color="0.6")
 for leaf, depth, dash, colour in [
     ("mean", 3, "-", "#0072b2"),
-    ("linear", 2, "--", "#d55e00"),
+    ("linear", 1, "--", "#d55e00"),
 ]:
     tree = DecisionTreeRegressor(max_depth=depth, leaf=leaf, min_samples_leaf=10)
     tree.fit(x[:, None], target)

@@ -49,9 +49,9 @@ def _place(tree: Any, node: int, x: float) -> int:
 
 @loop
 def walk_rows(tree: Any, values: Any, n_features: int, start: int, stop: int, leaves: Any) -> None:
-    """Set the leaves that the rows from `start` to before `stop` end in; `values` are all rows, one after the other.
+    """Set the leaves that the rows from `start` to before `stop` end in.
 
-    Some rows walk side by side; one that arrives makes room for the next.
+    `values` are all rows, one after the other. Some walk side by side; one that arrives makes room for the next.
     """
     steps, threshold = tree.step, tree.threshold
     nodes, rows = np.zeros(_IN_STEP, np.uint32), np.empty(_IN_STEP, np.int64)

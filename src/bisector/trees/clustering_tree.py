@@ -65,10 +65,10 @@ class ClusteringTree(HoldsValues, ClusterMixin, TreeModel):
     >>> X = [[1.0, 0.0], [2.0, 1.0], [1.0, 9.0], [2.0, 8.0], [9.0, 8.0], [8.0, 9.0]]
     >>> tree = ClusteringTree(max_leaf_nodes=3).fit(X)
     >>> print(tree.to_text())
-    x0 ≤ 5:
-      x1 ≤ 4.5: cluster 0 (2 rows)
-      x1 > 4.5: cluster 1 (2 rows)
-    x0 > 5: cluster 2 (2 rows)
+    x1 ≤ 4.5: cluster 0 (2 rows)
+    x1 > 4.5:
+      x0 ≤ 5: cluster 1 (2 rows)
+      x0 > 5: cluster 2 (2 rows)
     >>> tree.predict([[0.0, 7.0]])
     array([1])
     """

@@ -87,11 +87,12 @@ def test_bad_operating_points_and_rankings():
         model.predict_at(X, {})
     many = DecisionTreeClassifier(max_depth=2).fit(*data(60, 0, 3))
     with pytest.raises(ValueError, match="say which is positive"):
-        _ = many.roc_segments_
+        many.ranking()
+    assert not hasattr(many, "roc_segments_")
     assert many.ranking(2).curve.auc > 0.5
     with pytest.raises(ValueError, match="had the classes"):
         many.ranking(9)
-    with pytest.raises(ValueError, match="positive"):
+    with pytest.raises(AttributeError, match="say which is positive"):
         _ = DecisionTreeClassifier().fit(X, np.ones(60)).roc_segments_
 
 

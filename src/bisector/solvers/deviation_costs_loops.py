@@ -7,11 +7,9 @@ node and feature take a number of steps proportional to the rows, unless their w
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from bisector.engine.loops import loop
 from bisector.engine.values import lowered
-from bisector.solvers.split_costs_loops import ROW
+from bisector.solvers.split_costs_loops import OF_NUMBERS, ROW
 
 
 @loop
@@ -99,7 +97,7 @@ def _add_deviations(
         i -= step
 
 
-@lowered()
+@lowered(**OF_NUMBERS)
 class AbsoluteTargets(NamedTuple):
     """Numbers whose absolute deviations from the median are to fall.
 
@@ -144,9 +142,6 @@ class AbsoluteTargets(NamedTuple):
                     start + 1,
                 )  # fmt: skip
 
-    def many_cost(self, scratch: Any, records: Any, start: int, stop: int, stats: Any) -> float:
-        return np.inf
-
     def describe(self, rows: Any, start: int, stop: int, stats: Any) -> Any:
         """Set the medians; return the weight, the sum of deviations, and whether all rows are equal."""
         weighted = len(self.weights) > 0
@@ -171,15 +166,6 @@ class AbsoluteTargets(NamedTuple):
                 total += (self.weights[row] if weighted else 1.0) * abs(self.y[o, row] - median)
             pure = pure and self.y[o, self.orders[o, start]] == self.y[o, self.orders[o, stop - 1]]
         return weight, total / len(self.y), pure
-
-    def key(self, row: int, which: int) -> float:
-        return self.y[which, row]
-
-    def n_keys(self) -> int:
-        return len(self.y)
-
-    def level(self, stats: Any) -> Any:
-        return 0.0, np.nan
 
 
 def warm() -> None:

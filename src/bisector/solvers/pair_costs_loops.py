@@ -11,7 +11,7 @@ import numpy as np
 
 from bisector.engine.loops import loop
 from bisector.engine.values import lowered
-from bisector.solvers.split_costs_loops import ROW
+from bisector.solvers.split_costs_loops import OF_NUMBERS, ROW
 
 
 @loop
@@ -28,7 +28,7 @@ def _known_rows(targets: Any, records: Any, start: int, stop: int, places: Any, 
     return count
 
 
-@lowered()
+@lowered(**OF_NUMBERS)
 class PairTargets(NamedTuple):
     """Dissimilarities between some rows; `places` says where in `pairs` a row stands, −1 if nowhere."""
 
@@ -72,9 +72,6 @@ class PairTargets(NamedTuple):
                 cost[i - start] = reached * left / (known_left * known_left)
                 cost[i - start] += (weight - reached) * max(right, 0.0) / (known_right * known_right)
 
-    def many_cost(self, scratch: Any, records: Any, start: int, stop: int, stats: Any) -> float:
-        return np.inf
-
     def describe(self, rows: Any, start: int, stop: int, stats: Any) -> Any:
         """Return the weight, it times the mean dissimilarity, and whether nothing is left to tell apart."""
         size = min(stop - start, len(self.pairs))
@@ -89,15 +86,6 @@ class PairTargets(NamedTuple):
                 total += weights[k] * weights[other] * self.pairs[places[k], places[other]]
         total = weight * total / (known * known) if known > 0.0 else 0.0
         return weight, total, total <= 0.0
-
-    def key(self, row: int, which: int) -> float:
-        return 0.0
-
-    def n_keys(self) -> int:
-        return 0
-
-    def level(self, stats: Any) -> Any:
-        return 0.0, np.nan
 
 
 def warm() -> None:

@@ -37,13 +37,6 @@ class PruningPath:
     cut: Integers
 
 
-def _levels(tree: Tree) -> list[Integers]:
-    levels = [np.zeros(1, np.int64)]
-    while len(below := tree.children_of(levels[-1])):
-        levels.append(below)
-    return levels
-
-
 def reduced_error(tree: Tree, errors: Floats) -> NDArray[np.bool_]:
     """Choose the nodes to make leaves of.
 
@@ -61,7 +54,7 @@ def reduced_error(tree: Tree, errors: Floats) -> NDArray[np.bool_]:
     best = np.where(tree.is_leaf, errors, 0.0)
 
     cut = np.zeros(tree.node_count, np.bool_)
-    for level in reversed(_levels(tree)):
+    for level in reversed(tree.levels):
         inner = level[tree.n_children[level] > 0]
         # What differs by rounding only is equal.
         slack = 1e-12 * np.maximum(np.abs(errors[inner]), np.abs(best[inner]))
@@ -78,7 +71,7 @@ def same_below(tree: Tree, labels: Integers) -> NDArray[np.bool_]:
     low, high = labels.copy(), labels.copy()
     inner = ~tree.is_leaf
     low[inner], high[inner] = np.iinfo(np.int64).max, -1
-    for level in reversed(_levels(tree)[1:]):
+    for level in reversed(tree.levels[1:]):
         np.minimum.at(low, tree.parent[level], low[level])
         np.maximum.at(high, tree.parent[level], high[level])
     same: NDArray[np.bool_] = inner & (low == high) & (low == labels)
@@ -88,10 +81,8 @@ def same_below(tree: Tree, labels: Integers) -> NDArray[np.bool_]:
 def weakest_links(tree: Tree) -> PruningPath:
     """Cut one weakest link after the other; among equals the node with the smaller number."""
     risk = tree.weighted_n_node_samples * tree.impurity / tree.weighted_n_node_samples[0]
-    below, leaves = np.where(tree.is_leaf, risk, 0.0), tree.is_leaf.astype(np.int64)
-    for level in reversed(_levels(tree)[1:]):
-        np.add.at(below, tree.parent[level], below[level])
-        np.add.at(leaves, tree.parent[level], leaves[level])
+    below = tree.gathered(np.where(tree.is_leaf, risk, 0.0))
+    leaves = tree.gathered(tree.is_leaf.astype(np.int64))
     alive = ~tree.is_leaf
     strength = np.full(tree.node_count, np.inf)
     strength[alive] = (risk[alive] - below[alive]) / (leaves[alive] - 1)

@@ -249,7 +249,30 @@ def _mean_and_squares(y: Any, weights: Any, rows: Any, start: int, stop: int) ->
     return weight, mean, 0.0 if equal else squares, equal
 
 
-@lowered()
+def _key(self: Any, row: int, which: int) -> float:
+    """Return what categories are ordered by: the target."""
+    return self.y[which, row]
+
+
+def _n_keys(self: Any) -> int:
+    return len(self.y)
+
+
+def _never_many(self: Any, scratch: Any, records: Any, start: int, stop: int, stats: Any) -> float:
+    """Children for every value are not offered."""
+    return np.inf
+
+
+def _no_level(self: Any, stats: Any) -> Any:
+    """Means are not constrained."""
+    return 0.0, np.nan
+
+
+# What numeric targets have in common, unless they say otherwise.
+OF_NUMBERS: dict[str, Any] = {"key": _key, "n_keys": _n_keys, "many_cost": _never_many, "level": _no_level}
+
+
+@lowered(**OF_NUMBERS)
 class SquaredTargets(NamedTuple):
     """Numbers whose scatter is to fall: the squared distances to the mean."""
 
@@ -297,17 +320,11 @@ class SquaredTargets(NamedTuple):
             pure = pure and equal
         return weight, total / len(self.y), pure
 
-    def key(self, row: int, which: int) -> float:
-        return self.y[which, row]
-
-    def n_keys(self) -> int:
-        return len(self.y)
-
     def level(self, stats: Any) -> Any:
         return stats[0, 0], 0.0
 
 
-@lowered()
+@lowered(**OF_NUMBERS)
 class PoissonTargets(NamedTuple):
     """Counts whose deviance is to fall: Σ y log(y / mean)."""
 
@@ -332,9 +349,6 @@ class PoissonTargets(NamedTuple):
                 else:
                     cost[j] = np.inf  # a child may not predict that nothing ever happens
 
-    def many_cost(self, scratch: Any, records: Any, start: int, stop: int, stats: Any) -> float:
-        return np.inf
-
     def describe(self, rows: Any, start: int, stop: int, stats: Any) -> Any:
         weighted = len(self.weights) > 0
         weight, total, pure = 0.0, 0.0, True
@@ -347,15 +361,6 @@ class PoissonTargets(NamedTuple):
                     total += (self.weights[rows[i]] if weighted else 1.0) * count * math.log(count / mean)
             pure = pure and equal
         return weight, max(total, 0.0) / len(self.y), pure
-
-    def key(self, row: int, which: int) -> float:
-        return self.y[which, row]
-
-    def n_keys(self) -> int:
-        return len(self.y)
-
-    def level(self, stats: Any) -> Any:
-        return 0.0, np.nan
 
 
 def warm() -> None:

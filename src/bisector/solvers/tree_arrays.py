@@ -106,9 +106,8 @@ class Tree:
     def depth(self) -> Integers:
         """Steps from the root, of every node."""
         depth = np.zeros(self.node_count, np.int64)
-        level = np.zeros(1, np.int64)
-        while len(level := self.children_of(level)):
-            depth[level] = depth[self.parent[level]] + 1
+        for steps, level in enumerate(self.levels):
+            depth[level] = steps
         return depth
 
     @property
@@ -122,6 +121,21 @@ class Tree:
         steps = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - counts, counts)
         found: Integers = self.children[np.repeat(self.first_child[nodes], counts) + steps]
         return found
+
+    @cached_property
+    def levels(self) -> list[Integers]:
+        """The nodes of every depth, the root first."""
+        levels = [np.zeros(1, np.int64)]
+        while len(below := self.children_of(levels[-1])):
+            levels.append(below)
+        return levels
+
+    def gathered(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the values of every node and of all nodes below it, added up."""
+        sums = values.copy()
+        for level in reversed(self.levels[1:]):
+            np.add.at(sums, self.parent[level], sums[level])
+        return sums
 
     @property
     def usual_child(self) -> Integers:
@@ -142,10 +156,7 @@ class Tree:
         """Lay the tree out for walking; also return the number of the node at each place."""
         from bisector.solvers.tree_walk_loops import WalkedTree
 
-        numbers = [level := np.zeros(1, np.int64)]
-        while len(level := self.children_of(level)):
-            numbers.append(level)
-        number = np.concatenate(numbers)
+        number = np.concatenate(self.levels)
         place = np.empty(len(number), np.int64)
         place[number] = np.arange(len(number))
         inner = self.n_children[number] > 0
@@ -220,11 +231,8 @@ class Tree:
     def kept_without_below(self, nodes: NDArray[np.bool_]) -> Integers:
         """Return the nodes that are left when some become leaves."""
         keep = np.ones(self.node_count, np.bool_)
-        level = np.zeros(1, np.int64)
-        while len(level):
-            below = self.children_of(level)
-            keep[below] = keep[self.parent[below]] & ~nodes[self.parent[below]]
-            level = below
+        for level in self.levels[1:]:
+            keep[level] = keep[self.parent[level]] & ~nodes[self.parent[level]]
         return np.flatnonzero(keep)
 
     def without_below(self, nodes: NDArray[np.bool_]) -> "Tree":
@@ -273,14 +281,9 @@ class Tree:
 
     def in_preorder_numbers(self) -> Integers:
         """Return the nodes in that order."""
-        size = np.ones(self.node_count, np.int64)
-        levels = [level := np.zeros(1, np.int64)]
-        while len(level := self.children_of(level)):
-            levels.append(level)
-        for level in reversed(levels[1:]):
-            np.add.at(size, self.parent[level], size[level])
+        size = self.gathered(np.ones(self.node_count, np.int64))
         place = np.zeros(self.node_count, np.int64)
-        for level in levels[1:]:
+        for level in self.levels[1:]:
             # The elder siblings and all below them come before: sums along each parent's children.
             before = np.cumsum(size[level]) - size[level]
             first = np.concatenate([[True], self.parent[level][1:] != self.parent[level][:-1]])

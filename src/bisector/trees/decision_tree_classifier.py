@@ -323,7 +323,10 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
     @property
     def roc_segments_(self) -> LeafRanking:
         """The leaves in descending order of probability: the segments of the training ROC curve."""
-        return self.ranking()
+        try:
+            return self.ranking()
+        except ValueError as error:  # hasattr must be able to ask
+            raise AttributeError(str(error)) from error
 
     def operating_point(
         self,
@@ -412,11 +415,14 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
 
     def _errors_of_nodes(self, leaves: Integers, codes: Integers, weight: Floats | None) -> Floats:
         """Return the weight of the rows that each node would get wrong as a leaf."""
+        n_nodes, n_classes = self.tree_.node_count, len(self._labels.classes[0])
+        # One more class, for labels that the tree does not know.
+        places = leaves * (n_classes + 1) + np.where(codes < 0, n_classes, codes)
+        counts = np.bincount(places, weight, n_nodes * (n_classes + 1)).reshape(n_nodes, -1)
+        passed = self.tree_.gathered(counts.astype(np.float64))
         answers = np.argmax(self._estimated(), axis=1)
-        passed = self.tree_.paths_to(leaves).tocoo()
-        wrong = answers[passed.col] != codes[passed.row]
-        weighed = wrong if weight is None else wrong * weight[passed.row]
-        return np.bincount(passed.col, weighed, self.tree_.node_count).astype(np.float64)
+        errors: Floats = passed.sum(axis=1) - passed[np.arange(n_nodes), answers]
+        return errors
 
     # Reading
 

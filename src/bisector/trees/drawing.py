@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bisector.solvers.tree_arrays import Floats, Integers
-from bisector.trees.reading import Reading, leaves_below, rows_in_words
+from bisector.trees.reading import Reading, rows_in_words
 
 # Hues that colour-blind readers can tell apart (Okabe and Ito), as red, green and blue.
 _HUES = (
@@ -37,7 +37,8 @@ def tree_svg(
     max_leaves : int
         The tree is cut at the depth from which on it is wider.
     """
-    tree, below = reading.tree, leaves_below(reading.tree)
+    tree = reading.tree
+    below = tree.gathered(tree.is_leaf.astype(np.int64))
     depth = _drawn_depth(tree.depth, tree.is_leaf, max_depth, max_leaves)
     drawn = tree.depth <= depth
     ends = drawn & (tree.is_leaf | (tree.depth == depth))

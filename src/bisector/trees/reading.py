@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bisector.engine.show import number
-from bisector.solvers.tree_arrays import Integers, Tree
+from bisector.solvers.tree_arrays import Tree
 
 # Categories are listed up to so many.
 _LISTED = 8
@@ -178,7 +178,7 @@ def tree_text(reading: Reading, max_depth: int | None) -> str:
 
 def _lines(reading: Reading, max_depth: int | None) -> Iterator[str]:
     tree = reading.tree
-    below = leaves_below(tree)
+    below = tree.gathered(tree.is_leaf.astype(np.int64))
     waiting = [(0, "")]
     while waiting:
         node, words = waiting.pop()
@@ -201,12 +201,3 @@ def _lines(reading: Reading, max_depth: int | None) -> Iterator[str]:
 def rows_in_words(count: int) -> str:
     """Write a number of rows."""
     return "1 row" if count == 1 else f"{count:,} rows"
-
-
-def leaves_below(tree: Tree) -> Integers:
-    """Count the leaves below every node; a leaf counts itself."""
-    counts = tree.is_leaf.astype(np.int64)
-    for depth in range(tree.max_depth, 0, -1):
-        level = np.flatnonzero(tree.depth == depth)
-        np.add.at(counts, tree.parent[level], counts[level])
-    return counts

@@ -55,32 +55,33 @@ def walk_rows(tree: Any, values: Any, n_features: int, start: int, stop: int, le
     """
     steps, threshold = tree.step, tree.threshold
     nodes, rows = np.zeros(_IN_STEP, np.uint32), np.empty(_IN_STEP, np.int64)
-    walking = min(_IN_STEP, stop - start)
-    for k in range(walking):
-        rows[k] = start + k
-    following = start + walking
-    while walking > 0:
-        k = 0
-        while k < walking:
+    counts = np.empty(_IN_STEP, np.int64)
+    for k in range(_IN_STEP):
+        # Where there are too few rows, one walks more than once, and counts once.
+        rows[k], counts[k] = min(start + k, stop - 1), start + k < stop
+    following, remaining = start + _IN_STEP, stop - start
+    while remaining > 0:
+        for k in range(_IN_STEP):
             node = nodes[k]
             step = steps[node]
-            child = node
+            arrived = step < 0
             if step >= 0:
-                x, t = values[rows[k] * n_features + (step >> 32)], threshold[node]
+                # Unsigned, since a place that could be negative would be looked at twice.
+                x, t = values[np.uint64(rows[k] * n_features + (step >> 32))], threshold[node]
                 child = (step & CHILD) + (not x <= t)
                 if x != x or t != t:
                     child = _place(tree, node, x)
+                    arrived = child == node
                 nodes[k] = child
-            if child == node:
+            if arrived:
                 leaves[rows[k]] = node
+                remaining -= counts[k]
+                nodes[k] = 0
                 if following < stop:
-                    nodes[k], rows[k] = 0, following
+                    rows[k] = following
                     following += 1
                 else:
-                    walking -= 1
-                    nodes[k], rows[k] = nodes[walking], rows[walking]
-                    continue
-            k += 1
+                    counts[k] = 0
 
 
 @loop

@@ -75,3 +75,14 @@ def test_edges():
         ClusteringTree("precomputed").fit(np.zeros((3, 3)))
     with pytest.raises(ValueError, match="n_sampled"):
         ClusteringTree(n_sampled=1).fit([[1.0], [2.0]])
+
+
+def test_score_is_the_mean_dissimilarity_to_the_exemplars():
+    X, _ = blobs(60)
+    for metric in ("sqeuclidean", "manhattan"):
+        tree = ClusteringTree(metric, max_leaf_nodes=3).fit(X)
+        gaps = X - tree.exemplars_[tree.labels_]
+        apart = (gaps**2).sum(axis=1) if metric == "sqeuclidean" else np.abs(gaps).sum(axis=1)
+        assert tree.score(X) == pytest.approx(-apart.mean())
+    with pytest.raises(ValueError, match="NaN"):
+        tree.predict([[np.nan, 1.0]])

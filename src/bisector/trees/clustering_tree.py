@@ -141,7 +141,7 @@ class ClusteringTree(HoldsValues, ClusterMixin, TreeModel):
             n_clusters_=tree.n_leaves,
             exemplars_=exemplars,
             sampled_=None if sampled is None else kept[sampled],
-            metric_=metric,
+            metric_=metric.learned(rows),
         )
 
     def _by_scatter(
@@ -197,6 +197,23 @@ class ClusteringTree(HoldsValues, ClusterMixin, TreeModel):
         leaves = self._leaves(X)
         found: NDArray[np.int64] = _clusters(self.tree_)[leaves]
         return found
+
+    def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
+        """Return minus the mean dissimilarity of the rows to the exemplars of their clusters."""
+        rows = self._rows(X)
+        rows = rows.toarray() if hasattr(rows, "tocsr") else rows
+        clusters = _clusters(self.tree_)[walk(self.tree_, rows, self.n_jobs)]
+        apart = np.empty(len(rows))
+        for k, exemplar in enumerate(self.exemplars_):
+            inside = clusters == k
+            if inside.any():
+                apart[inside] = self.metric_.pairwise(rows[inside], exemplar[None], n_jobs=self.n_jobs)[:, 0]
+        return -float(np.average(apart, weights=check_weights(sample_weight, len(rows))))
+
+    def _rows(self, X: Any) -> Any:
+        rows = super()._rows(X)
+        find_not_finite(source(rows))
+        return rows
 
     def _answers(self) -> list[str]:
         leaves = self.tree_.is_leaf

@@ -1,12 +1,13 @@
 """A tree of questions that ends in classes (Flach 5.1, 5.2)."""
 
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from bisector.engine.frames import split_column
@@ -120,6 +121,11 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
     >>> print(model.disjunction(2))
     (x2 > 2.45 and x3 > 1.75)
     """
+
+    # `check_input` is there for scikit-learn's sake, and nothing to be routed.
+    __metadata_request__fit: ClassVar = {"check_input": UNUSED}
+    __metadata_request__predict: ClassVar = {"check_input": UNUSED}
+    __metadata_request__predict_proba: ClassVar = {"check_input": UNUSED}
 
     classes_: Any
     _labels: Labels

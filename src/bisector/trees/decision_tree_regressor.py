@@ -1,11 +1,12 @@
 """A tree of questions that ends in numbers, or in planes (Flach 5.3)."""
 
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from bisector.engine.frames import split_column
@@ -14,7 +15,7 @@ from bisector.engine.targets import Numbers, check_numbers
 from bisector.engine.validation import check_choice, check_finite, check_weights, store
 from bisector.solvers.prune_tree import reduced_error
 from bisector.solvers.tree_arrays import Floats, Integers, Tree
-from bisector.trees.columns import TreeColumns, read_rows, read_training
+from bisector.trees.columns import TreeColumns, read_training
 from bisector.trees.leaf_planes import LeafPlanes, fit_planes
 from bisector.trees.tree_model import TreeModel, check_monotone, walk, weights_of
 
@@ -81,6 +82,10 @@ class DecisionTreeRegressor(MultiOutputMixin, RegressorMixin, TreeModel):
     >>> DecisionTreeRegressor(max_depth=1, leaf="linear").fit(X, y).predict([[2.0], [9.0]])
     array([ 1., 10.])
     """
+
+    # `check_input` is there for scikit-learn's sake, and nothing to be routed.
+    __metadata_request__fit: ClassVar = {"check_input": UNUSED}
+    __metadata_request__predict: ClassVar = {"check_input": UNUSED}
 
     _numbers: Numbers
     _planes: LeafPlanes | None
@@ -193,7 +198,7 @@ class DecisionTreeRegressor(MultiOutputMixin, RegressorMixin, TreeModel):
         leaves = self._leaves(X)
         if self._planes is None:
             return self._numbers.shaped(self.tree_.value[:, :, 0].astype(self._numbers.dtype)[leaves])
-        return self._numbers.shaped(self._planes.values(read_rows(self, self._columns, X), leaves))
+        return self._numbers.shaped(self._planes.values(self._rows(X), leaves))
 
     def prune(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Prune the tree by rows that did not grow it: cut whatever does not predict them better.
@@ -226,8 +231,7 @@ class DecisionTreeRegressor(MultiOutputMixin, RegressorMixin, TreeModel):
         if self._planes is None:
             answers = self.tree_.value[passed.col, :, 0]
         else:
-            matrix = read_rows(self, self._columns, X)
-            answers = self._planes.values(matrix[passed.row], passed.col)
+            answers = self._planes.values(self._rows(X)[passed.row], passed.col)
         off = np.abs(y[passed.row] - answers)
         if _CRITERIA[self.criterion] != "absolute":
             off = off**2

@@ -3,12 +3,11 @@
 from abc import abstractmethod
 from copy import copy
 from math import ceil
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import Bunch, Tags, check_random_state
-from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from bisector.engine.memory import budget
@@ -24,11 +23,6 @@ from bisector.trees.reading import Reading, Rule, tree_rules, tree_text
 
 class TreeModel(BaseEstimator):
     """Base of models that are a tree."""
-
-    # `check_input` is there for scikit-learn's sake, and nothing to be routed.
-    __metadata_request__fit: ClassVar = {"check_input": UNUSED}
-    __metadata_request__predict: ClassVar = {"check_input": UNUSED}
-    __metadata_request__predict_proba: ClassVar = {"check_input": UNUSED}
 
     splitter: Any
     max_depth: Any
@@ -114,8 +108,11 @@ class TreeModel(BaseEstimator):
     def _leaves(self, X: Any) -> Integers:
         """Return where the rows of X end."""
         check_is_fitted(self)
-        matrix = read_rows(self, self._columns, X)
-        return walk(self.tree_, matrix, self.n_jobs)
+        return walk(self.tree_, self._rows(X), self.n_jobs)
+
+    def _rows(self, X: Any) -> Any:
+        """Read rows as `fit` read them."""
+        return read_rows(self, self._columns, X)
 
     def apply(self, X: Any, check_input: bool = True) -> Integers:
         """Return the number of the leaf that every row of X ends in; `check_input` has no effect."""

@@ -54,6 +54,12 @@ def split_scratch(n_rows: int, n_classes: int, *, medians: bool) -> SplitScratch
     )
 
 
+@loop
+def n_places(start: int, present: int, stop: int, missing_left: bool) -> int:
+    """Return after how many of the records that are present a split leaves rows on the right."""
+    return present - start - (stop == present or missing_left)
+
+
 # Labels
 
 
@@ -86,7 +92,7 @@ def _two_class_costs(
             left_sum[i - start] = counted
         for j in range(present - start):
             left_weight[j] = n + (j + 1)
-    for j in range(present - start):
+    for j in range(n_places(start, present, stop, missing_left)):
         p = left_sum[j]
         q = left_weight[j] - p
         cost[j] += impurity.of_two(p, q) + impurity.of_two(
@@ -102,7 +108,7 @@ def _many_class_costs(
     cost, left_weight = scratch.cost, scratch.left_weight
     left, right = scratch.counts[0, :n_classes], scratch.counts[1, :n_classes]
     weighted = len(weights) > 0
-    n = 0.0
+    n, last = 0.0, n_places(start, present, stop, missing_left)
     for c in range(n_classes):
         left[c] = 0.0
         right[c] = totals[c]
@@ -113,7 +119,7 @@ def _many_class_costs(
             n += w
             left[codes[row]] += w
             right[codes[row]] = max(right[codes[row]] - w, 0.0)
-    for i in range(start, present):
+    for i in range(start, start + last):
         row = records[i] & ROW
         w = weights[row] if weighted else 1.0
         n += w
@@ -289,7 +295,7 @@ class SquaredTargets(NamedTuple):
             _sum_prefix(
                 self.y[o], self.weights, stats[o, 0], scratch, records, start, present, stop, missing_left
             )
-            for j in range(present - start):
+            for j in range(n_places(start, present, stop, missing_left)):
                 # The sums of both sides add up to nothing, since they are measured from the mean of the node.
                 cost[j] -= left_sum[j] * left_sum[j] * weight / (left_weight[j] * (weight - left_weight[j]))
 

@@ -28,6 +28,8 @@ from bisector.solvers.tree_arrays import LEAF, UNDEFINED, Floats, Integers, Tree
 
 # Below so many records, a level is searched on one thread: handing out the work would take longer.
 _FEW = 20_000
+# What a node that is split takes over from its split.
+_OF_A_SPLIT = ("feature", "threshold", "ranks", "missing", "n_children", "first_slot", "n_slots", "gain")
 
 
 @dataclass(frozen=True)
@@ -130,12 +132,11 @@ class _Growth:
         shape: tuple[int, int],
         n_jobs: int | None,
     ) -> None:
-        from bisector.solvers.deviation_costs_loops import AbsoluteTargets
         from bisector.solvers.split_costs_loops import split_scratch
 
         self.targets, self.columns, self.limits, self.n_jobs = targets, columns, limits, n_jobs
         self.shape = shape
-        self.medians = isinstance(targets, AbsoluteTargets)
+        self.medians = hasattr(targets, "orders")
         self.n_features = len(columns.records)
         self.rows = np.arange(n_rows, dtype=np.int64)[None]
         self.side = np.zeros(n_rows, np.int16)
@@ -190,21 +191,12 @@ class _Growth:
         splits = self._chosen(nodes.at(open_at), open_at, found)
         if splits is None:
             return False
-        children, kept, splits = self._parted(nodes, splits)
+        children, kept = self._parted(nodes, splits)
         if limits.max_leaves is not None:
-            children, kept, splits = self._among_best(children, kept, splits, level)
+            kept = self._among_best(kept, splits)
         if not kept.any():
             return False
-        for name in (
-            "feature",
-            "threshold",
-            "ranks",
-            "missing",
-            "n_children",
-            "first_slot",
-            "n_slots",
-            "gain",
-        ):
+        for name in _OF_A_SPLIT:
             level[name][splits["node"][kept]] = splits[name][kept]
         chosen = np.repeat(kept, splits["n_children"])
         self.nodes = children.at(chosen)
@@ -280,7 +272,7 @@ class _Growth:
     def _chosen(self, nodes: _Nodes, open_at: Integers, found: Any) -> dict[str, Any] | None:
         """Choose the feature of every node, and send its rows."""
         from bisector.solvers.grow_tree_loops import send_by_threshold
-        from bisector.solvers.split_search_loops import choose_features
+        from bisector.solvers.split_search_loops import MISSING, choose_features
 
         feature = np.empty(len(open_at), np.int64)
         choose_features(found, nodes.total * self.shape[0], feature)
@@ -309,7 +301,7 @@ class _Growth:
             "threshold": found.threshold[feature, split],
             "ranks": ranks,
             "missing": missing_left,
-            "known": self.columns.records[feature, stop - 1] >> 32 == 2**31 - 1,
+            "known": self.columns.records[feature, stop - 1] >> 32 == MISSING,
             "n_children": n_children,
             "first_slot": np.where(grouped, first_slot + self.n_slots, -1),
             "n_slots": n_slots,
@@ -343,13 +335,8 @@ class _Growth:
             middle = np.where((left <= middle) & (middle < right), middle, left)
         return np.where(ranks[:, 1] < 0, np.inf, middle)
 
-    def _parted(
-        self, nodes: _Nodes, splits: dict[str, Any]
-    ) -> tuple[_Nodes, NDArray[np.bool_], dict[str, Any]]:
-        """Part the rows, describe the children, and drop the splits that gain too little.
-
-        Returns the children of all splits, which splits are kept, and the splits with their gains.
-        """
+    def _parted(self, nodes: _Nodes, splits: dict[str, Any]) -> tuple[_Nodes, NDArray[np.bool_]]:
+        """Part the rows, note the gains, and return the children of all splits, and which gain enough."""
         from bisector.solvers.grow_tree_loops import count_children, note_places, part_records
 
         start, stop, n_children = splits["start"], splits["stop"], splits["n_children"]
@@ -373,7 +360,7 @@ class _Growth:
         splits["gain"] = np.maximum(parents.total - left, 0.0)
         children = self._bounded(children, parents, splits, owner, first)
         kept = splits["gain"] / self.whole + np.finfo(float).eps >= self.limits.min_decrease
-        return children, kept, splits
+        return children, kept
 
     def _bounded(
         self, children: _Nodes, parents: _Nodes, splits: dict[str, Any], owner: Integers, first: Integers
@@ -391,9 +378,7 @@ class _Growth:
             lowest=np.where(above, middle[owner], lowest), highest=np.where(below, middle[owner], highest)
         )
 
-    def _among_best(
-        self, children: _Nodes, kept: NDArray[np.bool_], splits: dict[str, Any], level: dict[str, Any]
-    ) -> tuple[_Nodes, NDArray[np.bool_], dict[str, Any]]:
+    def _among_best(self, kept: NDArray[np.bool_], splits: dict[str, Any]) -> NDArray[np.bool_]:
         """Keep the splits that splitting the node of largest gain first could come to."""
         wanted = int(self.limits.max_leaves or 0) - 1
         narrow = np.minimum(self.bottleneck[splits["node"]], splits["gain"])
@@ -403,7 +388,7 @@ class _Growth:
             kept = kept & (narrow >= everyone.min())
         self.best_gains = everyone
         self.bottleneck = np.repeat(narrow[kept], splits["n_children"][kept])
-        return children, kept, splits
+        return kept
 
     def _described(self, start: Integers, stop: Integers, parent: Integers) -> _Nodes:
         from bisector.solvers.grow_tree_loops import describe_nodes

@@ -72,7 +72,7 @@ def found_splits(n_features: int, n_nodes: int) -> FoundSplits:
     shape = (n_features, n_nodes)
     return FoundSplits(
         np.empty(shape), np.empty(shape, np.int64), np.empty(shape, np.bool_), np.empty(shape, np.int64),
-        np.empty(shape), np.empty(shape), np.empty(shape),
+        np.empty(shape), np.zeros(shape), np.zeros(shape),
     )  # fmt: skip
 
 

@@ -154,7 +154,7 @@ def groupings(values):
             yield list(left)
 
 
-@pytest.mark.parametrize("criterion", ["gini", "entropy", "sqrt-gini", "squared"])
+@pytest.mark.parametrize("criterion", ["gini", "sqrt-gini", "squared"])
 @given(n=st.integers(2, 30), seed=st.integers(0, 10**6), missing=st.booleans())
 @settings(max_examples=50, deadline=None)
 def test_no_grouping_of_categories_is_better(criterion, n, seed, missing):
@@ -198,7 +198,7 @@ def test_groupings_of_many_classes_are_those_of_one_class_against_the_rest():
 def test_one_child_a_value():
     X = np.array([[0.0], [1.0], [2.0], [0.0], [1.0], [np.nan]])
     y = np.array([0, 1, 2, 0, 1, 1])
-    tree, _ = grown(X, y, "entropy", categories=[4], multiway=True)
+    tree, _ = grown(X, y, "gini", categories=[4], multiway=True)
     assert tree.n_children.tolist() == [4, 0, 0, 0, 0]
     assert tree.apply(X).tolist() == [1, 2, 3, 1, 2, 4]
     # No row has the value 3: its child would be empty, and it takes the label of the parent. Value 9 is unknown.

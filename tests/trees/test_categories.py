@@ -56,7 +56,7 @@ def test_an_empty_child_takes_the_label_of_its_parent():
         }
     )
     y = ["a", "a", "b", "c", "c"]
-    model = DecisionTreeClassifier(multiway=True, criterion="entropy").fit(X, y)
+    model = DecisionTreeClassifier(multiway=True).fit(X, y)
     new = pandas.DataFrame({"colour": ["grey"], "shape": ["round"]})
     leaf = model.apply(new)[0]
     path = model.decision_path(new).indices

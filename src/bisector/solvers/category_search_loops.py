@@ -79,7 +79,20 @@ def _search_groups(
         targets.fill(scratch, scratch.records, 0, n, n, False, nodes.stats[j], nodes.weight[j], start)
         low, high = rules.min_leaf - 1, min(n - 1, n - rules.min_leaf)
         choose_place(
-            targets, nodes, rules, scratch, scratch.records, 0, low, high, n, f, j, found, False, which
+            targets.level(nodes.stats[j]),
+            nodes,
+            rules,
+            scratch,
+            scratch.records,
+            0,
+            low,
+            high,
+            n,
+            f,
+            j,
+            found,
+            False,
+            which,
         )
 
 

@@ -128,7 +128,7 @@ def _search_node(
     n, n_missing = present - start, stop - present
     if n == 0 or (n_missing == 0 and records[start] >> 32 == records[present - 1] >> 32):
         return
-    only, threshold = -1, 0.0
+    only, threshold, level = -1, 0.0, targets.level(nodes.stats[j])
     if rules.at_random:
         only, threshold = _draw(columns, nodes, rules, f, j, start, present)
         if only < 0:
@@ -147,9 +147,7 @@ def _search_node(
         high = min(n if on_right > 0 else n - 1, n - rules.min_leaf + on_right)
         if only >= 0:
             low, high = max(low, only), min(high, only + 1)
-        choose_place(
-            targets, nodes, rules, scratch, records, start, low, high, n, f, j, found, missing_left, 0
-        )
+        choose_place(level, nodes, rules, scratch, records, start, low, high, n, f, j, found, missing_left, 0)
     if only >= 0:
         found.threshold[f, j] = threshold
 
@@ -176,10 +174,13 @@ def _draw(columns: Any, nodes: Any, rules: Any, f: int, j: int, start: int, pres
 
 @loop
 def choose_place(
-    targets: Any, nodes: Any, rules: Any, scratch: Any, records: Any, start: int, low: int, high: int,
+    level: Any, nodes: Any, rules: Any, scratch: Any, records: Any, start: int, low: int, high: int,
     n: int, f: int, j: int, found: Any, missing_left: bool, key: int,
 ) -> None:  # fmt: skip
-    """Take the first place of least cost that the rules allow, if it is better than what was found before."""
+    """Take the first place of least cost that the rules allow, if it is better than what was found before.
+
+    `level` says what means are measured from, and what all rows add up to.
+    """
     cost, left_weight, weight = scratch.cost, scratch.left_weight, nodes.weight[j]
     same = SAME * nodes.scale[j]
     best, at = found.cost[f, j] - same, -1
@@ -191,7 +192,7 @@ def choose_place(
         if rules.min_weight > 0.0 and min(left_weight[i], weight - left_weight[i]) < rules.min_weight:
             continue
         if rules.constrained and rules.monotone[f] != 0:
-            offset, total = targets.level(nodes.stats[j])
+            offset, total = level
             left = offset + scratch.left_sum[i] / left_weight[i]
             right = offset + (total - scratch.left_sum[i]) / (weight - left_weight[i])
             inside = min(left, right) >= nodes.lowest[j] and max(left, right) <= nodes.highest[j]

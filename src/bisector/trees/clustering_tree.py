@@ -156,7 +156,8 @@ class ClusteringTree(HoldsValues, ClusterMixin, TreeModel):
             holding="the coordinates of the rows",
             instead="use fewer rows or features",
         )
-        y = np.ascontiguousarray((rows.toarray() if hasattr(rows, "tocsr") else rows).T, dtype=np.float64)
+        # A copy, so that loops meet one kind of array, whatever the order and the flags of X.
+        y = np.array((rows.toarray() if hasattr(rows, "tocsr") else rows).T, dtype=np.float64, order="C")
         targets = SquaredTargets(y, weights_of(weight))
         # The mean squared distance of pairs is twice the variance; the solver has the mean over the coordinates.
         unit = 2.0 * n_features

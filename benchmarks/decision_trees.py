@@ -59,16 +59,9 @@ def shape_of(model: Any) -> dict[str, Any]:
     return {"root": root, "left": np.array([1.0 + left])}
 
 
-def gains_of(model: Any) -> dict[str, Any]:
-    """The root, and the share of the features in the gain."""
-    tree = model.tree_
-    root = np.array([tree.feature[0], tree.threshold[0], tree.impurity[0]])
-    return {"root": root, "importances": np.asarray(model.feature_importances_)}
-
-
 MODULES = [("bisector", "bisector.trees"), ("scikit-learn", "sklearn.tree")]
 CLASSIFIERS = [grower(label, module, "DecisionTreeClassifier", shape_of) for label, module in MODULES]
-REGRESSORS = [grower(label, module, "DecisionTreeRegressor", gains_of) for label, module in MODULES]
+REGRESSORS = [grower(label, module, "DecisionTreeRegressor", shape_of) for label, module in MODULES]
 PREDICTORS = [predictor(label, module) for label, module in MODULES]
 
 
@@ -103,7 +96,7 @@ WORKLOADS = [
         ours=REGRESSORS[0],
         peers=REGRESSORS[1:],
         goals={"scikit-learn": AtLeast(4)},
-        tolerance=5e-3,
+        tolerance=5e-3,  # many splits are exactly as good as another, and lead to other splits below
     ),
     Workload(
         name="predict",

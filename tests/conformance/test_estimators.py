@@ -331,7 +331,9 @@ def test_float32_stays_float32(kind):
         assert (narrow.coef_.dtype, wide.coef_.dtype) == (np.float32, np.float64)
         # The same problem solved in float64 and then rounded: sums in float32 would lose two more digits.
         np.testing.assert_allclose(narrow.coef_, wide.coef_, rtol=2e-7)
-    labels = y if is_classifier(narrow) else wide.predict(X)  # else components, clusters or verdicts are numbered
+    labels = (
+        y if is_classifier(narrow) else wide.predict(X)
+    )  # else components, clusters or verdicts are numbered
     assert narrow.predict(X).dtype == (np.float32 if is_regressor(narrow) else labels.dtype)
 
 

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from bisector.density.boxes import check_dense
-from bisector.density.gap import best_clusters, cluster_errors, reference_logs
+from bisector.density.clusters_of_rows import best_clusters, cluster_errors, reference_logs
 from bisector.engine.validation import blank, check_count, store
 
 Floats = NDArray[np.float64]

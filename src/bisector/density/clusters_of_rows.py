@@ -1,9 +1,11 @@
-"""The gap statistic: how much better k clusters fit the rows than rows without clusters (LFD Problem 6.24)."""
+"""Sums of squares about k centres, of rows and of rows without clusters, for the gap statistic (LFD, 6.24)."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bisector.solvers.mixture_start import cluster_labels
+from bisector.engine.sources import source
+from bisector.solvers.lloyd import lloyd
+from bisector.solvers.seeding import seeds
 
 Floats = NDArray[np.float64]
 
@@ -17,16 +19,10 @@ def best_clusters(
     rows: Floats, k: int, n_starts: int, rng: np.random.RandomState
 ) -> tuple[NDArray[np.int64], float]:
     """Return labels and the sum of squares of the best of several clusterings."""
-    ones, best = np.ones(len(rows)), (np.zeros(len(rows), dtype=np.int64), np.inf)
-    for _ in range(n_starts if k > 1 else 1):
-        labels = cluster_labels(rows, k, ones, rng)
-        counts = np.maximum(np.bincount(labels, minlength=k), 1)
-        sums = np.stack([np.bincount(labels, column, minlength=k) for column in rows.T], axis=1)
-        away = rows - (sums / counts[:, None])[labels]
-        error = float(np.einsum("ij,ij->", away, away))
-        if error < best[1]:
-            best = labels, error
-    return best
+    table = source(rows)
+    runs = [lloyd(table, seeds("k-means++", table, k, rng)) for _ in range(n_starts if k > 1 else 1)]
+    best = min(runs, key=lambda run: run.inertia)
+    return best.labels.astype(np.int64), float(best.inertia)
 
 
 def reference_logs(

@@ -137,6 +137,13 @@ from .probability import (
     HullCalibrator as HullCalibrator,
     LogisticCalibrator as LogisticCalibrator,
 )
+from .rbf import (
+    RBFClassifier as RBFClassifier,
+    RBFNetworkClassifier as RBFNetworkClassifier,
+    RBFNetworkRegressor as RBFNetworkRegressor,
+    RBFRegressor as RBFRegressor,
+    SimilarityClassifier as SimilarityClassifier,
+)
 from .svm import SVC as SVC, SVR as SVR, LinearSVC as LinearSVC, svm_path as svm_path
 from .trees import (
     ClusteringTree as ClusteringTree,

@@ -33,7 +33,14 @@ _THROUGH_ORIGIN = "planes through the origin cannot give every row to one class;
 _ORDER_MATTERS = "a perceptron sees rows one after the other: a weight is the row repeated in its own place"
 _DRAWN_START = "the start is drawn among the rows, and the check changes their number and order"
 _LIGHT_CLASS = "the best weights seen also get rows of the light class right"
+_ONE_OF_MANY = (
+    "a linear programme may have many solutions, and the order of the rows decides which corner is met"
+)
 EXPECTED_FAILURES: dict[tuple[str, str], str] = {
+    **{
+        ("SimilarityClassifier", f"check_sample_weight_equivalence_on_{kind}_data"): _ONE_OF_MANY
+        for kind in ("dense", "sparse")
+    },
     **{
         (name, f"check_sample_weight_equivalence_on_{kind}_data"): _DRAWN_START
         for name in ("KExemplars", "KMeans", "KernelKMeans", "GaussianMixtureRegressor", "MixtureClassifier")
@@ -77,7 +84,7 @@ EXPECTED_FAILURES: dict[tuple[str, str], str] = {
 
 # Parameters that suit the data of this file, where a default cannot.
 SUITED = {name: {"radius": 9.0} for name in ("RadiusNeighborsClassifier", "RadiusNeighborsRegressor")}
-SUITED["KMeans"] = {"random_state": 0}
+SUITED |= {name: {"random_state": 0} for name in ("KMeans", "RBFNetworkClassifier", "RBFNetworkRegressor")}
 SUITED["HistogramDensity"] = {"bins": 3}  # by rule, more rows have more and smaller cells
 
 # Those that take rows; calibrators take one score a row, and are tested beside their code.

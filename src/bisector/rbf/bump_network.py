@@ -1,0 +1,280 @@
+"""What regression and classification by a few bumps share: the network of LFD 6.3.1 and 6.3.2."""
+
+import warnings
+from abc import abstractmethod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from bisector.distances.distance import Distance, Rows
+from bisector.distances.estimator_input import check_items, tell_input_tags
+from bisector.distances.names import resolve
+from bisector.distances.precomputed import Precomputed
+from bisector.engine.map_reduce import map_blocks
+from bisector.engine.progress import track
+from bisector.engine.validation import (
+    blank,
+    check_choice,
+    check_count,
+    check_finite,
+    check_weights,
+    seed_of,
+)
+from bisector.engine.values import HoldsValues
+from bisector.kernels.bumps import GaussianBump, resolve_bump
+from bisector.rbf.widths import network_widths
+from bisector.solvers.bump_centres import WAYS, Centres, n_distinct, place_centres
+from bisector.solvers.bump_features import BumpFeatures, Bumps
+from bisector.solvers.bump_weights import MISSED, SHARES, BumpWeights, least_error
+from bisector.solvers.mixture_shapes import SHAPES
+
+Floats = NDArray[np.float64]
+
+_USUAL, _FOLDS = 10, 5
+# Numbers of centres that "cv" tries, as far as there are rows for them; and strengths of the penalty.
+_COUNTS = (2, 4, 8, 16, 32, 64, 128)
+_STRENGTHS = SHARES[12::4]
+
+
+class Task(NamedTuple):
+    """Rows and what is to be learned of them.
+
+    Attributes
+    ----------
+    rows : Rows
+    targets : ndarray of shape (n_rows, n_targets)
+        Numbers; or codes of classes in one column.
+    weights : ndarray of shape (n_rows,)
+        Positive.
+    n_classes : int
+        Of codes.
+    """
+
+    rows: Rows
+    targets: Floats
+    weights: Floats
+    n_classes: int = 0
+
+    def part(self, numbers: NDArray[np.int64]) -> "Task":
+        """Return some of the rows."""
+        return Task(self.rows.take(numbers), self.targets[numbers], self.weights[numbers], self.n_classes)
+
+
+class Network(NamedTuple):
+    """Bumps and their weights; which rows the centres are, if they are rows; whether all rows have one."""
+
+    bumps: Bumps
+    weights: BumpWeights
+    numbers: NDArray[np.int64] | None = None
+    on_all: bool = False
+
+    def signals(self, rows: Rows, n_jobs: int | None) -> Floats:
+        """Return w₀ + w·z at rows, shape (n_rows, n_targets)."""
+        features = BumpFeatures(self.bumps, rows)
+        if not features.n_rows:
+            return np.empty((0, len(self.weights.intercept)))
+        made: Floats = map_blocks(_block_signals, features, self.weights, n_jobs=n_jobs)
+        return made
+
+
+def _block_signals(block: Any, weights: BumpWeights) -> Floats:
+    made: Floats = block.X @ weights.coef + weights.intercept
+    return made
+
+
+def in_double(items: Any) -> Any:
+    """Return rows of numbers as float64: what bumps weigh is found to more digits than float32 has."""
+    return items.astype(np.float64) if getattr(items, "dtype", None) == np.float32 else items
+
+
+def dtype_of(X: Any) -> Any:
+    """Return the type in which coefficients are told: float32 if the rows are, else float64."""
+    return np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
+
+
+class BumpNetwork(HoldsValues, BaseEstimator):
+    """Places bumps, and fits their weights."""
+
+    n_centers: Any
+    centers: Any
+    width: Any
+    alpha: Any
+    penalty: Any
+    bump: Any
+    metric: Any
+    random_state: Any
+    n_jobs: Any
+
+    _network: Network
+    metric_: Distance
+
+    def _start(self, X: Any, sample_weight: ArrayLike | None) -> tuple[Any, Distance, Rows, Floats]:
+        """Check the parameters and the rows; return a stand-in, the metric, the rows and their weights."""
+        check_choice("penalty", self.penalty, ("weights", "curvature"))
+        if isinstance(self.centers, str):
+            check_choice("centers", self.centers, WAYS)
+        if isinstance(self.alpha, str):
+            check_choice("alpha", self.alpha, ("gcv", "cv"))
+        else:
+            check_finite("alpha", self.alpha, at_least=0)
+        if self.penalty == "curvature" and isinstance(self.alpha, float | int) and self.alpha == 0:
+            raise ValueError(
+                "penalty='curvature' with alpha=0 is no penalty: give alpha > 0, or penalty='weights'."
+            )
+        stand_in, distance = blank(self), resolve(self.metric)
+        if isinstance(distance, Precomputed):
+            raise ValueError(
+                "A network compares new rows with its centres, which metric='precomputed' cannot: give the metric."
+            )
+        items = in_double(check_items(stand_in, X, distance, reset=True))
+        distance = distance.learned(items)
+        rows = distance.prepare(items)
+        weights = check_weights(sample_weight, len(rows))
+        return stand_in, distance, rows, np.ones(len(rows)) if weights is None else weights
+
+    @abstractmethod
+    def _solve(self, bumps: Bumps, task: Task, labels: Any, alpha: float | None) -> BumpWeights:
+        """Fit the weights of bumps."""
+
+    @abstractmethod
+    def _loss(self, signals: Floats, targets: Floats, weights: Floats) -> float:
+        """Return the total loss of signals."""
+
+    def _learn(self, distance: Distance, task: Task, kept: NDArray[np.int64]) -> dict[str, Any]:
+        """Fit a network, after choosing what is left to cross-validation; return what is learned.
+
+        `kept` are the numbers, among the rows as they came, of those of the task.
+        """
+        seed = seed_of(self.random_state)
+        counts, alphas = self._counts(distance, task), self._alphas(task)
+        learned: dict[str, Any] = {}
+        chosen = (0, 0)
+        if len(counts) > 1 or len(alphas) > 1:
+            errors = self._validated(distance, task, counts, alphas, seed)
+            chosen = divmod(least_error(errors.ravel()), len(alphas))
+            learned = {"cv_n_centers_": np.array(counts), "cv_errors_": errors}
+            if len(alphas) > 1:
+                learned["cv_alphas_"] = np.array(alphas)
+        network = self._fitted(distance, task, counts[chosen[0]], alphas[chosen[1]], seed)
+        bumps, weights = network.bumps, network.weights
+        if weights.alpha == 0 and network.on_all and weights.gap > MISSED:
+            warnings.warn(
+                "The bumps are so wide that floating point does not tell them apart: the network misses a target "
+                f"by {weights.gap:.2g} of the largest. Give a smaller width, or alpha above zero.",
+                stacklevel=3,
+            )
+        own = len(bumps.widths) > 1
+        return {
+            **learned,
+            "metric_": distance,
+            "bump_": bumps.bump,
+            "n_centers_": len(bumps),
+            "center_indices_": None if network.numbers is None else kept[network.numbers],
+            "centers_": getattr(bumps.centres, "values", None),
+            "width_": bumps.widths if own else float(bumps.widths[0]),
+            "precision_roots_": bumps.roots,
+            "alpha_": weights.alpha,
+            "alphas_": weights.alphas,
+            "gcv_errors_": weights.errors,
+            "degrees_of_freedom_": weights.degrees_of_freedom,
+            "gap_": weights.gap,
+            "_network": network,
+        }
+
+    def _counts(self, distance: Distance, task: Task) -> list[int]:
+        if not isinstance(self.centers, str):
+            return [np.shape(self.centers)[0]]
+        if self.centers == "all":
+            return [len(task.rows)]
+        asked = self.n_centers
+        if isinstance(asked, str):
+            if check_choice("n_centers", asked, ("auto", "cv")) == "auto":
+                return [min(_USUAL, n_distinct(distance, task.rows, _USUAL))]
+            most = len(task.rows) * (_FOLDS - 1) // _FOLDS // 2
+            return [k for k in _COUNTS if k <= most] or [1]
+        if np.ndim(asked) == 0:
+            return [check_count("n_centers", asked)]
+        counts = sorted({check_count("n_centers", k) for k in asked})
+        if not counts:
+            raise ValueError("n_centers is an empty list: give the numbers of centres to choose from.")
+        return counts
+
+    def _alphas(self, task: Task) -> list[float | None]:
+        if isinstance(self.alpha, str):
+            if self.alpha == "cv" or not self._has_gcv:
+                return list(_STRENGTHS * float(task.weights.sum()))
+            if len(task.rows) < 2:
+                raise ValueError(
+                    "alpha='gcv' needs at least two rows, but n_samples=1: give alpha as a number."
+                )
+            return [None]
+        return [float(self.alpha)]
+
+    @property
+    def _has_gcv(self) -> bool:
+        """Whether generalised cross-validation is there for the fit."""
+        return True
+
+    def _validated(
+        self, distance: Distance, task: Task, counts: list[int], alphas: list[float | None], seed: int
+    ) -> Floats:
+        """Return the mean loss at rows left out, five parts in turn, for every number of centres and alpha."""
+        n = len(task.rows)
+        if n < 2 * _FOLDS:
+            raise ValueError(
+                f"Cross-validation by {_FOLDS} parts needs at least {2 * _FOLDS} rows, but n_samples={n}: give "
+                "n_centers and alpha as numbers."
+            )
+        part_of = np.random.RandomState(seed).permutation(n) % _FOLDS
+        errors = np.zeros((len(counts), len(alphas)))
+        with track("validating", total=_FOLDS * errors.size) as bar:
+            for fold in range(_FOLDS):
+                learned = task.part(np.flatnonzero(part_of != fold))
+                asked = task.part(np.flatnonzero(part_of == fold))
+                share = learned.weights.sum() / task.weights.sum()
+                for i, count in enumerate(counts):
+                    bumps, labels, _ = self._placed(distance, learned, count, seed)
+                    for j, alpha in enumerate(alphas):
+                        strength = None if alpha is None else alpha * share
+                        network = Network(bumps, self._solve(bumps, learned, labels, strength))
+                        signals = network.signals(asked.rows, self.n_jobs)
+                        errors[i, j] += self._loss(signals, asked.targets, asked.weights)
+                        bar.advance()
+        return errors / task.weights.sum()
+
+    def _fitted(self, distance: Distance, task: Task, k: int, alpha: float | None, seed: int) -> Network:
+        bumps, labels, numbers = self._placed(distance, task, k, seed)
+        return Network(bumps, self._solve(bumps, task, labels, alpha), numbers, labels is not None)
+
+    def _placed(
+        self, distance: Distance, task: Task, k: int, seed: int
+    ) -> tuple[Bumps, NDArray[np.int64] | None, NDArray[np.int64] | None]:
+        """Return bumps; on which of them each row stands, if there is one on all; and which rows they are."""
+        random = np.random.RandomState(seed)
+        if isinstance(self.centers, str):
+            placed = place_centres(
+                self.centers, k, distance, task.rows, task.weights, random, n_jobs=self.n_jobs
+            )
+        else:
+            placed = Centres(distance.prepare(self.centers, like=task.rows, name="centers"))
+        bump = resolve_bump(self.bump)
+        if placed.covariances is not None and isinstance(self.width, str) and self.width == "own":
+            if not isinstance(bump, GaussianBump):
+                raise ValueError("Bumps with covariances of their own are Gaussian: use bump='gaussian'.")
+            roots = SHAPES["full"].roots(placed.covariances)
+            return Bumps(bump, distance, placed.rows, np.ones(1), roots), None, None
+        widths = network_widths(self.width, distance, task.rows, placed.rows, n_jobs=self.n_jobs)
+        return Bumps(bump, distance, placed.rows, widths), placed.labels, placed.numbers
+
+    def _signals(self, X: Any) -> Floats:
+        check_is_fitted(self)
+        items = check_items(self, X, self.metric_, reset=False)
+        rows = self.metric_.prepare(items, like=self._network.bumps.centres)
+        return self._network.signals(rows, self.n_jobs)
+
+    def __sklearn_tags__(self) -> Tags:
+        return tell_input_tags(super().__sklearn_tags__(), self.metric)

@@ -1,0 +1,182 @@
+"""Classification by a network of radial basis functions (LFD 6.3.1 and 6.3.2)."""
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from bisector.engine.validation import check_choice, store
+from bisector.rbf.bump_network import BumpNetwork, Floats, Task, dtype_of
+from bisector.rbf.kept_labels import kept_labels
+from bisector.solvers.bump_features import BumpFeatures, Bumps
+from bisector.solvers.bump_weights import BumpWeights, curvature_mix, fit_weights
+from bisector.solvers.logistic import logistic
+
+
+def _has_probabilities(model: Any) -> bool:
+    return bool(model.output == "logistic")
+
+
+class RBFNetworkClassifier(ClassifierMixin, BumpNetwork):
+    """A few bumps, each with a height of its own for every class, add up to the classes' scores.
+
+    Parameters
+    ----------
+    n_centers, centers, width, penalty, bump, metric, random_state, n_jobs
+        As for `RBFNetworkRegressor`.
+    alpha : float, "gcv" or "cv", default="gcv"
+        The strength of the penalty, as for `RBFNetworkRegressor`. With output="logistic" both words mean that of
+        the least logarithmic loss at rows left out, in five parts.
+    output : {"linear", "logistic"}, default="linear"
+        What is fitted: scores that are 1 for the row's own class and −1 for others, by least squares; or
+        log-odds, by the greatest likelihood, which also gives probabilities.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+    coef_ : ndarray of shape (n_centers_,) for two classes, else (n_classes, n_centers_)
+    intercept_ : float or ndarray of shape (n_classes,)
+    n_centers_, centers_, center_indices_, width_, precision_roots_, alpha_, alphas_, gcv_errors_,
+    degrees_of_freedom_
+        As of `RBFNetworkRegressor`; with output="logistic", degrees of freedom are not computed.
+    gap_ : float
+        The certificate of the fit; with output="logistic", a bound on how far the mean objective is from its
+        minimum.
+    cv_n_centers_, cv_alphas_, cv_errors_ : ndarray
+        What was tried by cross-validation, and the mean squared errors of scores or logarithmic losses.
+    metric_ : Distance
+    bump_ : Bump
+
+    Examples
+    --------
+    A ring around a disc:
+
+    >>> import numpy as np
+    >>> from bisector import RBFNetworkClassifier
+    >>> angle = np.linspace(0, 2 * np.pi, 40, endpoint=False)
+    >>> circle = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> X, y = np.concatenate([0.3 * circle, circle]), np.repeat(["disc", "ring"], 40)
+    >>> model = RBFNetworkClassifier(5, random_state=0).fit(X, y)
+    >>> model.predict([[0.0, 0.1], [0.9, 0.1]])
+    array(['disc', 'ring'], dtype='<U4')
+    """
+
+    classes_: NDArray[Any]
+
+    def __init__(
+        self,
+        n_centers: Any = "auto",
+        *,
+        centers: Any = "kmeans",
+        width: Any = "auto",
+        alpha: Any = "gcv",
+        output: str = "linear",
+        penalty: str = "weights",
+        bump: Any = "gaussian",
+        metric: Any = "euclidean",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_centers = n_centers
+        self.centers = centers
+        self.width = width
+        self.alpha = alpha
+        self.output = output
+        self.penalty = penalty
+        self.bump = bump
+        self.metric = metric
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Place the bumps and fit their heights.
+
+        Parameters
+        ----------
+        X : rows
+        y : array of shape (n_rows,)
+        sample_weight : array of shape (n_rows,), default=None
+
+        Returns
+        -------
+        self
+        """
+        check_choice("output", self.output, ("linear", "logistic"))
+        stand_in, distance, rows, weights = self._start(X, sample_weight)
+        kept = np.flatnonzero(weights)
+        codes, classes = kept_labels(self, y, len(rows), kept)
+        if self.output == "logistic":
+            targets = codes[:, None].astype(np.float64)
+        else:
+            signs = 2.0 * np.eye(len(classes))[codes] - 1.0
+            targets = signs[:, 1:] if len(classes) == 2 else signs
+        learned = self._learn(distance, Task(rows.take(kept), targets, weights[kept], len(classes)), kept)
+        found: BumpWeights = learned["_network"].weights
+        single = len(classes) == 2
+        return store(
+            self,
+            stand_in,
+            **learned,
+            classes_=classes,
+            coef_=(found.coef[:, 0] if single else found.coef.T).astype(dtype_of(X)),
+            intercept_=float(found.intercept[0]) if single else found.intercept,
+        )
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the score of the second class, shape (n_rows,), or of every class, shape (n_rows, n_classes)."""
+        signals = self._signals(X)
+        return signals[:, 0] if signals.shape[1] == 1 else signals
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of the highest score; of equals, the first."""
+        check_is_fitted(self)
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of every class; only with output="logistic"."""
+        scores = self._signals(X)
+        if scores.shape[1] == 1:
+            scores = np.column_stack([np.zeros(len(scores)), scores])
+        raised = np.exp(scores - scores.max(axis=1, keepdims=True))
+        made: Floats = raised / raised.sum(axis=1, keepdims=True)
+        return made
+
+    @property
+    def _has_gcv(self) -> bool:
+        return bool(self.output == "linear")
+
+    def _solve(self, bumps: Bumps, task: Task, labels: Any, alpha: float | None) -> BumpWeights:
+        if self.output == "linear":
+            return fit_weights(bumps, *task[:3], labels, alpha, self.penalty, n_jobs=self.n_jobs)
+        assert alpha is not None
+        mix = curvature_mix(bumps) if self.penalty == "curvature" else None
+        features = BumpFeatures(bumps, task.rows, task.targets[:, 0].astype(np.int64), task.weights, mix)
+        strength = np.inf if alpha == 0 else 1 / alpha
+        found = logistic(
+            features, task.n_classes, C=strength, intercept=labels is None, tol=1e-6, n_jobs=self.n_jobs
+        )
+        if not found.converged:
+            warnings.warn(
+                "The weights still improved when Newton's method ended: raise alpha, or use fewer bumps.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        coef = found.coef.T if mix is None else mix @ found.coef.T
+        return BumpWeights(coef, found.intercept, alpha, None, None, float("nan"), found.gap)
+
+    def _loss(self, signals: Floats, targets: Floats, weights: Floats) -> float:
+        if self.output == "linear":
+            return float(weights @ np.square(signals - targets).mean(axis=1))
+        codes = targets[:, 0].astype(np.int64)
+        if signals.shape[1] == 1:
+            signals = np.column_stack([np.zeros(len(signals)), signals])
+        peak = signals.max(axis=1)
+        logs = peak + np.log(np.exp(signals - peak[:, None]).sum(axis=1))
+        return float(weights @ (logs - signals[np.arange(len(codes)), codes]))

@@ -16,13 +16,13 @@ from bisector.distances.names import resolve
 from bisector.distances.precomputed import Precomputed
 from bisector.engine.map_reduce import map_blocks
 from bisector.engine.progress import track
+from bisector.engine.seeds import seed_of
 from bisector.engine.validation import (
     blank,
     check_choice,
     check_count,
     check_finite,
     check_weights,
-    seed_of,
 )
 from bisector.engine.values import HoldsValues
 from bisector.kernels.bumps import GaussianBump, resolve_bump

@@ -224,9 +224,10 @@ class _Swaps:
     def _add_up(self) -> None:
         from bisector.solvers.medoid_swap_loops import sum_losses
 
+        _require_finite(self.nearest.far.max())
         self.loss = sum_losses(self.weights, self.nearest, self.losses)
         to_rivals = float(self.loss + self.losses.sum())
-        _require_finite(to_rivals)
+        _require_finite(to_rivals)  # a sum of finite distances may not be
         self.rounding = TOLERANCE * to_rivals
 
 

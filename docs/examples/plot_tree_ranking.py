@@ -23,8 +23,7 @@ rng = np.random.default_rng(1)
 X = rng.normal(size=(400, 3))
 y = (X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=400) > 0.8).astype(int)
 
-figure, axes = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained")
-ax = axes[0]
+figure, ax = plt.subplots(figsize=(6, 4.4), layout="constrained")
 ax.plot([0, (y == 0).sum()], [0, (y == 1).sum()], ":", color="0.4", label="no split")
 for depth, dash, colour in [
     (1, "--", "#e69f00"),
@@ -46,7 +45,7 @@ ax.legend(loc="lower right")
 
 model = DecisionTreeClassifier(max_depth=4).fit(X, y)
 curve = model.roc_segments_.curve
-ax = axes[1]
+figure, ax = plt.subplots(figsize=(6, 4.4), layout="constrained")
 ax.plot(curve.fpr, curve.tpr, "-", marker=".", color="#0072b2")
 for miss, mark, colour in [(1, "o", "#d55e00"), (4, "s", "#cc79a7")]:
     point, labels = model.operating_point(false_negative_cost=miss)

@@ -59,7 +59,7 @@ class KExemplars(ExemplarClusters):
     labels_ : array of int of shape (n_rows,)
     inertia_ : float
         The objective.
-    history_ : array of shape (n_iter_ + 1,), or one less
+    history_ : array of shape (moves + 1,), or one less
         The objective after each assignment: it never rises.
     n_iter_ : int
     converged_ : bool

@@ -19,9 +19,9 @@ Floats = NDArray[np.float64]
 class MixtureClassifier(ClassifierMixin, BaseEstimator):
     """The classifier of least error when rows come from Gaussian bumps, each with its own share of every class.
 
-    P(class | x) = Σⱼ γⱼ(x) πⱼ(class), where γⱼ(x) is the share of bump j in x: proportional to
-    pⱼ |Σⱼ|^(−1/2) exp(−½ (x − μⱼ)ᵀ Σⱼ⁻¹ (x − μⱼ)). With two classes this is the sign of a radial-basis-function
-    network whose weights are pⱼ |Σⱼ|^(−1/2) (2πⱼ − 1).
+    The probability of a class at x is Σⱼ γⱼ(x) πⱼ(class), where γⱼ(x) is the share of bump j in x: proportional to
+    pⱼ det(Σⱼ)^(−1/2) exp(−½ (x − μⱼ)ᵀ Σⱼ⁻¹ (x − μⱼ)). With two classes this is the sign of a radial-basis-function
+    network whose weights are pⱼ det(Σⱼ)^(−1/2) (2πⱼ − 1).
 
     Parameters
     ----------

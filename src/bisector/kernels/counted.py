@@ -149,7 +149,7 @@ class Spectrum(CountedKernel):
 
 @value
 class Intersection(CountedKernel):
-    """How many elements two sets have in common: |A ∩ B|.
+    """How many elements two sets have in common: the size of A ∩ B.
 
     Rows are Python sets, or a Boolean array or sparse matrix whose columns are the possible elements (in a
     sparse matrix, what is not zero is an element). The empty set has nothing in common with any set, itself

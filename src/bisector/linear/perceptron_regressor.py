@@ -76,7 +76,7 @@ class PerceptronRegressor(RegressorMixin, HasPlanes):
     converged_ : bool
         Whether the fit ended before `max_epochs`.
     stopping_reason_ : {"until", "no improvement", "max_epochs"}
-    errors_ : array of shape (n_epochs_,)
+    errors_ : array of shape (epochs,)
         Sum of the squared residuals met in each pass.
     learning_rate_ : float
         η at the end.

@@ -39,7 +39,7 @@ class RBFNetworkClassifier(ClassifierMixin, BumpNetwork):
     Attributes
     ----------
     classes_ : ndarray
-    coef_ : ndarray of shape (n_centers_,) for two classes, else (n_classes, n_centers_)
+    coef_ : ndarray of shape (n_centers,) for two classes, else (n_classes, n_centers)
     intercept_ : float or ndarray of shape (n_classes,)
     n_centers_, centers_, center_indices_, width_, precision_roots_, alpha_, alphas_, gcv_errors_,
     degrees_of_freedom_

@@ -47,17 +47,17 @@ class RBFNetworkRegressor(RegressorMixin, MultiOutputMixin, BumpNetwork):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_centers_,) or (n_outputs, n_centers_)
+    coef_ : ndarray of shape (n_centers,) or (n_outputs, n_centers)
         w.
     intercept_ : float or ndarray
         w₀: zero with centers="all", where none is needed.
     n_centers_ : int
-    centers_ : ndarray of shape (n_centers_, n_features), or None
+    centers_ : ndarray of shape (n_centers, n_features), or None
         None where rows are no numbers.
     center_indices_ : ndarray of int, or None
         Which rows the centres are, if they are rows.
-    width_ : float or ndarray of shape (n_centers_,)
-    precision_roots_ : ndarray of shape (n_centers_, n_features, n_features), or None
+    width_ : float or ndarray of shape (n_centers,)
+    precision_roots_ : ndarray of shape (n_centers, n_features, n_features), or None
         P with P Pᵀ the inverse covariance of each bump, where bumps have covariances.
     alpha_ : float
     alphas_, gcv_errors_ : ndarray, or None

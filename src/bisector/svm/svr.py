@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 class SVR(RegressorMixin, KernelMachine):
     """The flattest function of which targets lie at most ε away, but for slack, in the feature space of a kernel.
 
-    It minimises ½‖w‖² + C Σξ subject to |y − w·φ(x) − b| ≤ ε + ξ. A drop-in for scikit-learn's estimator that
+    It minimises ½‖w‖² + C Σξ subject to y − w·φ(x) − b within ±(ε + ξ). A drop-in for scikit-learn's estimator that
     takes any kernel and proves how close it came to the optimum.
 
     Parameters

@@ -6,10 +6,11 @@ import pytest
 from bisector.engine.blocks import Block
 from bisector.engine.loops import given
 from bisector.kernels import ExponentialBump, GaussianBump, WindowBump
-from bisector.solvers.em import Mixture, _compiled_share, _share
+from bisector.solvers.em import Mixture, moments_of_shares
 from bisector.solvers.mixture_shapes import SHAPES
 from bisector.solvers.parzen import arranged
 from bisector.solvers.parzen_loops import log_sum_far, sum_outwards, sum_widths
+from bisector.solvers.quadratic_shares import quadratics, share_by_quadratics
 
 ROWS = np.random.default_rng(0).normal(size=(12, 2))
 QUERIES = np.random.default_rng(1).normal(size=(3, 2))
@@ -61,11 +62,19 @@ def test_every_width_without_the_row_itself():
             np.testing.assert_allclose(sums[2 * power + b], expected, rtol=1e-12)
 
 
-def test_shares_compiled_equal_shares_in_numpy():
+def test_shares_by_quadratics_equal_shares_component_by_component():
     rng = np.random.default_rng(2)
     matrices = np.array([np.eye(2), [[2.0, 0.5], [0.5, 1.0]], 0.1 * np.eye(2)])
-    mixture = Mixture(np.array([0.2, 0.5, 0.3]), rng.normal(size=(3, 2)), matrices, SHAPES["full"])
-    block = Block(0, ROWS, None, rng.uniform(size=12))
-    one, other = _share(block, mixture), _compiled_share(block, mixture)
-    for name in ("counts", "sums", "squares", "likelihood", "weight"):
-        np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-12, atol=1e-14)
+    mixture = Mixture(np.array([0.2, 0.5, 0.3]), 7 + rng.normal(size=(3, 2)), matrices, SHAPES["full"])
+    weights = rng.uniform(size=12)
+    of = quadratics(mixture)
+    found = share_by_quadratics(Block(0, 7 + ROWS, None, weights), of)
+    logs = mixture.log_parts(7 + ROWS)
+    shares = np.exp(logs) * (weights / np.exp(logs).sum(axis=1))[:, None]
+    expected = moments_of_shares(7 + ROWS, shares, np.tile(of.centre, (3, 1)), mixture.shape)
+    for one, other in zip(
+        found.unpacked(of), (expected.counts, expected.sums, expected.squares), strict=True
+    ):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-13)
+    assert found.likelihood == pytest.approx(weights @ np.log(np.exp(logs).sum(axis=1)), rel=1e-13)
+    assert found.weight == pytest.approx(weights.sum())

@@ -25,11 +25,15 @@ from bisector.engine.map_reduce import map_reduce
 from bisector.engine.sources import Source
 from bisector.solvers.mixture import Mixture, log_totals
 from bisector.solvers.mixture_shapes import Diagonal, Full, Shape, Tied
+from bisector.solvers.quadratic_shares import Quadratics, quadratics, share_by_quadratics
 
 Floats = NDArray[np.float64]
 
-# From so many products on, compiled loops are worth loading.
-MUCH_WORK = 10**8
+# From so many products on, compiled loops are worth loading; beyond so many features the products of a row with
+# itself no longer stay in the cache.
+MUCH_WORK, FEW_FEATURES = 10**8, 64
+# A component so much narrower than the mixture, in squares, would lose more than six of sixteen digits.
+LARGEST_COEFFICIENT = 1e5
 
 
 @dataclass
@@ -131,20 +135,28 @@ def expectation_maximisation(
     >>> found.mixture.means.round(6).ravel()
     array([ 0.5, 10. ])
     """
-    k, d = start.means.shape
-    compiled = rows.n_rows * k * d * d >= MUCH_WORK and type(start.shape) is Full
-    make = _compiled_share if compiled else _share
     fixed, mixture, history = frozenset(fixed), start, [-np.inf]
     converged = False
     for _ in range(max_iter):
-        found = map_reduce(make, rows, mixture, n_jobs=n_jobs, doing="mixing")
+        found, references = _shared(rows, mixture, n_jobs)
         history.append(found.likelihood / found.weight)
-        mixture = _step(mixture, found, floor, fixed)
+        mixture = maximised(mixture, found, references, floor, fixed)
         if abs(history[-1] - history[-2]) < tol:
             converged = True
             break
     gap = history[-1] - history[-2] if len(history) > 1 else np.inf
     return MixtureFit(mixture, tuple(history[1:]), converged, float(gap))
+
+
+def _shared(rows: Source, mixture: Mixture, n_jobs: int | None) -> tuple[Shared, Floats]:
+    """E-step and sums of the M-step, and where these are taken from."""
+    k, d = mixture.means.shape
+    if type(mixture.shape) is Full and d <= FEW_FEATURES and rows.n_rows * k * d * d >= MUCH_WORK:
+        of = quadratics(mixture)
+        if of.largest <= LARGEST_COEFFICIENT:
+            return _by_quadratics(rows, of, n_jobs)
+    found = map_reduce(_share, rows, mixture, n_jobs=n_jobs, doing="mixing")
+    return found, references_of(mixture)
 
 
 def moments_of_shares(X: NDArray[Any], shares: Floats, references: Floats, shape: Shape) -> Shared:
@@ -185,42 +197,19 @@ def _share(block: Block, mixture: Mixture) -> Shared:
     return made
 
 
-def _compiled_share(block: Block, mixture: Mixture) -> Shared:
-    """The same for full covariances: rows are whitened for all components by one product."""
-    from bisector.engine.column_products import joint_products
-    from bisector.engine.loops import given
-    from bisector.solvers.em_loops import share_rows
-
-    X, weights = block.dense.astype(np.float64, copy=False), block.weights
-    (k, d), n = mixture.means.shape, len(X)
-    centre = mixture.means.mean(axis=0)
-    offsets = given(np.einsum("kd,kde->ke", mixture.means - centre, mixture.roots).ravel())
-    roots_of_shares, totals = np.empty((k, n)), np.empty(n)
-    heights = given(mixture.log_heights)
-    centred = X - centre
-    for first in range(0, n, 256):
-        part = slice(first, first + 256)
-        whitened = given(mixture.stacked.T @ centred[part].T)
-        own_roots, own_totals = np.empty((k, whitened.shape[1])), np.empty(whitened.shape[1])
-        share_rows(whitened, offsets, heights, given(weights[part]), own_roots, own_totals)
-        roots_of_shares[:, part], totals[part] = own_roots, own_totals
-    nothing, ones = np.empty((n, 0)), np.ones(d)
-    counts, sums, squares = np.empty(k), np.empty((k, d)), np.empty((k, d, d))
-    for j in range(k):
-        products = joint_products(X, nothing, mixture.means[j], ones, roots_of_shares[j])
-        counts[j], sums[j], squares[j] = products[0, 0], products[0, 1:], products[1:, 1:]
-    return Shared(counts, sums, squares, float(weights @ totals), float(weights.sum()))
-
-
-def _step(mixture: Mixture, found: Shared, floor: Floor, fixed: frozenset[str]) -> Mixture:
-    """M-step: the most likely parameters, given what each component shares of the rows."""
-    return maximised(mixture, found, references_of(mixture), floor, fixed)
+def _by_quadratics(rows: Source, of: Quadratics, n_jobs: int | None) -> tuple[Shared, Floats]:
+    """The same for full covariances, all components at once."""
+    found = map_reduce(share_by_quadratics, rows, of, n_jobs=n_jobs, doing="mixing")
+    counts, sums, squares = found.unpacked(of)
+    return Shared(counts, sums, squares, found.likelihood, found.weight), np.broadcast_to(
+        of.centre, sums.shape
+    )
 
 
 def maximised(
     mixture: Mixture, found: Shared, references: Floats, floor: Floor, fixed: frozenset[str] = frozenset()
 ) -> Mixture:
-    """Return the mixture that is most likely given the sums; a component without rows stays as it is."""
+    """M-step: return the mixture that is most likely given the sums; a component without rows stays as it is."""
     counts = found.counts
     held = counts > 0
     safe = np.where(held, counts, 1.0)

@@ -1,4 +1,7 @@
-"""Compiled step of expectation maximisation: from whitened rows to the shares of the components."""
+"""Compiled steps of expectation maximisation: products of coordinates, and from logarithms to shares.
+
+Rows stand side by side, so that all loops run over rows.
+"""
 
 from typing import Any
 
@@ -9,44 +12,49 @@ from bisector.engine.loops import given, loop
 
 
 @loop
-def share_rows(whitened: Any, offsets: Any, heights: Any, weights: Any, roots: Any, totals: Any) -> None:
-    """Write, for every row, the roots of its weighted shares, and the logarithm of its density.
+def write_products(rows: Any, products: Any) -> None:
+    """Write 1, yᵢ and yᵢyⱼ (i ≤ j) of every row's coordinates, ``rows[i]`` being coordinate i of all rows."""
+    d, n = rows.shape
+    place = 1 + d
+    for b in range(n):
+        products[0, b] = 1.0
+    for i in range(d):
+        first, copied = rows[i], products[1 + i]
+        for b in range(n):
+            copied[b] = first[b]
+        for j in range(i, d):
+            second, product = rows[j], products[place]
+            for b in range(n):
+                product[b] = first[b] * second[b]
+            place += 1
 
-    Rows stand side by side, and ``whitened[k * d + c]`` is coordinate c as component k measures it, so that all
-    loops run over rows.
-    """
-    k, n = roots.shape
-    d = len(offsets) // k
+
+@loop
+def share_rows(parts: Any, weights: Any, totals: Any) -> None:
+    """Turn the logarithms of the components at every row into weighted shares, and write that of their sum."""
+    k, n = parts.shape
     peaks = np.full(n, -np.inf)
     for j in range(k):
-        parts, height = roots[j], heights[j]
-        for i in range(n):
-            parts[i] = 0.0
-        for c in range(j * d, (j + 1) * d):
-            line, offset = whitened[c], offsets[c]
-            for i in range(n):
-                away = line[i] - offset
-                parts[i] += away * away
-        for i in range(n):
-            parts[i] = height - 0.5 * parts[i]
-            peaks[i] = max(peaks[i], parts[i])
-    for i in range(n):
-        totals[i] = 0.0
+        logs = parts[j]
+        for b in range(n):
+            peaks[b] = max(peaks[b], logs[b])
+    for b in range(n):
+        totals[b] = 0.0
     for j in range(k):
-        parts = roots[j]
-        for i in range(n):
-            parts[i] = decay(parts[i] - peaks[i])
-            totals[i] += parts[i]
+        logs = parts[j]
+        for b in range(n):
+            logs[b] = decay(logs[b] - peaks[b])
+            totals[b] += logs[b]
     scales = weights / totals
     for j in range(k):
-        parts = roots[j]
-        for i in range(n):
-            parts[i] = np.sqrt(parts[i] * scales[i])
-    for i in range(n):
-        totals[i] = peaks[i] + np.log(totals[i])
+        shares = parts[j]
+        for b in range(n):
+            shares[b] *= scales[b]
+    for b in range(n):
+        totals[b] = peaks[b] + np.log(totals[b])
 
 
 def warm() -> None:
     """Compile the loops of this module."""
-    one = given(np.ones(1))
-    share_rows(given(np.ones((1, 1))), one, one, one, np.empty((1, 1)), np.empty(1))
+    write_products(given(np.ones((1, 1))), np.empty((3, 1)))
+    share_rows(np.zeros((1, 1)), given(np.ones(1)), np.empty(1))

@@ -4,8 +4,8 @@ exp(−γ‖x − y‖²) is exp(2γ x·y − γ‖x‖² − γ‖y‖²): a ma
 rows have the smallest squares, so that little cancels.
 """
 
-from dataclasses import dataclass
-from functools import singledispatch
+from dataclasses import dataclass, field
+from functools import cached_property, singledispatch
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,9 @@ Singles = NDArray[np.float32]
 Integers = NDArray[np.int64]
 
 # Tiles of so many rows and columns stay in the cache while they are finished.
-_HEIGHT, _WIDTH = 256, 512
+_HEIGHT, _WIDTH = 128, 1024
+# Up to so many features a loop makes the products sooner than BLAS, which first copies what it multiplies.
+_FEW_FEATURES = 32
 
 
 @dataclass(frozen=True)
@@ -42,36 +44,59 @@ class GaussianLines:
     rows: Singles
     halves: Singles
     error: float
+    _spare: list[Singles] = field(default_factory=list, repr=False, compare=False)
 
     def among(self, numbers: Integers, *, n_jobs: int | None = None) -> Singles:
         """Return the values among some of the rows."""
         out = np.empty((len(numbers), len(numbers)), dtype=np.float32)
-        self._write(numbers, self.rows[numbers], self.halves[numbers], out, np.arange(len(numbers)), n_jobs)
+        inner = _in_pieces(self.rows[numbers])
+        self._write(numbers, inner, self.halves[numbers], out, np.arange(len(numbers)), n_jobs)
         return out
 
     def write_lines(self, numbers: Integers, lines: Singles, slots: Integers, n_jobs: int | None) -> None:
         """Write the values of some rows with all of them into slots of an array of lines."""
-        self._write(numbers, self.rows, self.halves, lines, slots, n_jobs)
+        self._write(numbers, self._pieces, self.halves, lines, slots, n_jobs)
+
+    @cached_property
+    def _pieces(self) -> Singles:
+        return _in_pieces(self.rows)
 
     def _write(
         self, numbers: Integers, inner: Singles, inner_halves: Singles, lines: Singles, slots: Integers,
         n_jobs: int | None,
     ) -> None:  # fmt: skip
         from bisector.engine.loops import given
-        from bisector.solvers.gaussian_lines_loops import raise_gaussians
+        from bisector.solvers.gaussian_lines_loops import raise_gaussians, write_gaussians
 
-        outer, outer_halves, places = self.rows[numbers], given(self.halves[numbers]), given(slots)
+        outer, outer_halves, places = given(self.rows[numbers]), given(self.halves[numbers]), given(slots)
         inner_halves = given(inner_halves)
+        few = self.rows.shape[1] <= _FEW_FEATURES
 
-        def write(columns: range) -> None:
-            right = inner[columns.start : columns.stop].T
-            own = inner_halves[columns.start : columns.stop]
-            for chosen in cut(len(numbers), _HEIGHT):
-                part = slice(chosen.start, chosen.stop)
-                products = given(outer[part] @ right)
-                raise_gaussians(products, outer_halves[part], own, lines, places[part], columns.start)
+        def write(place: tuple[int, range]) -> None:
+            piece, chosen = place
+            part, first = slice(chosen.start, chosen.stop), piece * _WIDTH
+            columns, own = given(inner[piece]), inner_halves[first : first + _WIDTH]
+            # To touch fresh memory for every tile would take longer than to fill it.
+            tile = self._spare.pop() if self._spare else np.empty((_HEIGHT, _WIDTH), np.float32)
+            if few:
+                write_gaussians(
+                    outer[part], outer_halves[part], columns, own, tile, lines, places[part], first
+                )
+            else:
+                products = np.matmul(outer[part], columns, out=tile[: len(chosen)])[:, : len(own)]
+                raise_gaussians(given(products), outer_halves[part], own, lines, places[part], first)
+            self._spare.append(tile)
 
-        parallel(write, cut(len(inner), _WIDTH), n_jobs=n_jobs)
+        tiles = [(piece, part) for piece in range(len(inner)) for part in cut(len(numbers), _HEIGHT)]
+        parallel(write, tiles, n_jobs=n_jobs)
+
+
+def _in_pieces(rows: Singles) -> Singles:
+    """Return rows side by side, (pieces, n_features, _WIDTH), the last piece filled up with zeros."""
+    n, d = rows.shape
+    pieces = np.zeros((-(-n // _WIDTH), _WIDTH, d), dtype=np.float32)
+    pieces.reshape(-1, d)[:n] = rows
+    return np.ascontiguousarray(pieces.transpose(0, 2, 1))
 
 
 @singledispatch
@@ -95,4 +120,6 @@ def _(kernel: Gaussian, rows: Rows) -> GaussianLines | None:
         error = float(np.finfo(np.float32).eps) / 2 * (1.0 + 2.0 * float(halves.max(initial=0.0)))
         if not np.isfinite(error):
             return None
-        return GaussianLines(np.ascontiguousarray(values, np.float32), halves.astype(np.float32), error)
+        scaled = np.zeros((len(values), -(-values.shape[1] // 4) * 4), dtype=np.float32)  # loops go by fours
+        scaled[:, : values.shape[1]] = values
+        return GaussianLines(scaled, halves.astype(np.float32), error)

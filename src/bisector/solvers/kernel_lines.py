@@ -31,7 +31,7 @@ _GATHERED, _FEW_VALUES = 128, 2**16
 # Of what a fit may plan to use, lines take at most this share.
 _SHARE = 0.5
 # So many lines, or so many bytes of them, are kept if they are quickly made.
-_KEPT, _KEPT_BYTES = 4096, 512 * 2**20
+_KEPT, _KEPT_BYTES = 2048, 256 * 2**20
 # Single precision rounds a value by this part of it, at most.
 _SINGLE = float(np.finfo(np.float32).eps) / 2
 

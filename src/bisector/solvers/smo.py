@@ -165,8 +165,36 @@ def smo(
     return _Run(problem, lines, tolerance, max_iter, start).solve(verbose)
 
 
+class _State(NamedTuple):
+    """All variables at one point.
+
+    Attributes
+    ----------
+    highest : float
+        What it gains most to let a variable rise.
+    lowest : float
+        What it costs least to let one fall.
+    objective : float
+        ½ βᵀKβ + pᵀβ.
+    gradient : ndarray of shape (n_variables,)
+    rises, drops : ndarray of shape (n_variables,)
+        What is gained where a variable rises or falls; −inf where it cannot.
+    """
+
+    highest: float
+    lowest: float
+    objective: float
+    gradient: Floats
+    rises: Floats
+    drops: Floats
+
+    @property
+    def violation(self) -> float:
+        return max(0.0, self.highest - self.lowest)
+
+
 class _Run:
-    """The state of one solution."""
+    """The course of one solution."""
 
     def __init__(
         self, problem: Problem, lines: KernelLines, tolerance: float, max_iter: int, start: Floats | None
@@ -192,9 +220,8 @@ class _Run:
         chosen, stalled, before = np.empty(0, np.int64), 0, math.inf
         with track("support vectors", verbose=verbose) as bar:
             while True:
-                gradient, now = self.gradient(), self.objective()
-                rises, falls = self.directions(gradient)
-                violation = float(rises.max() - falls.min())
+                state = self.survey()
+                violation, now = state.highest - state.lowest, state.objective
                 self.unbounded |= self.open_ended and -now * self.longest > _BOTTOMLESS
                 stalled = stalled + 1 if now >= before - _PROGRESS * abs(before) else 0
                 before = min(before, now)
@@ -205,10 +232,10 @@ class _Run:
                     or stalled == _STALLED
                 ):
                     break
-                chosen = self._choose(chosen, rises, falls)
+                chosen = self._choose(chosen, state)
                 part = 0.0 if len(chosen) == len(self.beta) else _PART * violation
                 wanted = max(part, 0.5 * self.tolerance)
-                if not self._solve_set(chosen, gradient, wanted):
+                if not self._solve_set(chosen, state.gradient, wanted):
                     self._move_free()
                 bar.advance(note=f"violation {violation:.2e}")
             if not self.unbounded and self.steps < self.most_steps:
@@ -219,25 +246,31 @@ class _Run:
         gradient: Floats = self.values[self.problem.rows] + self.problem.linear
         return gradient
 
-    def objective(self) -> float:
-        """½ βᵀKβ + pᵀβ."""
-        return float((self.beta * (0.5 * self.values[self.problem.rows] + self.problem.linear)).sum())
+    def survey(self) -> "_State":
+        """Look at all variables."""
+        from bisector.engine.loops import given
+        from bisector.solvers.smo_loops import survey
 
-    def directions(self, gradient: Floats) -> tuple[Floats, Floats]:
-        """What it gains to let a variable rise, and costs to let it fall; without limit where it cannot."""
-        rises = np.where(self.beta < self.problem.upper, -gradient, -np.inf)
-        return rises, np.where(self.beta > self.problem.lower, -gradient, np.inf)
+        problem, made = self.problem, np.empty((3, len(self.beta)))
+        numbers = survey(
+            given(self.values), given(problem.rows), given(problem.linear), given(problem.lower),
+            given(problem.upper), given(self.beta), made,
+        )  # fmt: skip
+        return _State(*numbers, *made)
 
-    def _choose(self, former: Integers, rises: Floats, falls: Floats) -> Integers:
+    def _choose(self, former: Integers, state: "_State") -> Integers:
         """Choose those that violate the conditions most; half of the former set stays, so that it can settle."""
-        n, m = len(rises), self.at_once
+        from bisector.engine.loops import given
+        from bisector.solvers.smo_loops import mark_highest
+
+        n, m = len(self.beta), self.at_once
         if n == m:
             return np.arange(n)
         new = m if not len(former) else m // 2
         half = max(1, new // 2)
         picked = np.zeros(n, dtype=bool)
-        picked[np.argpartition(-rises, half - 1)[:half]] = True
-        picked[np.argpartition(falls, half - 1)[:half]] = True
+        mark_highest(given(state.rises), state.lowest, state.highest, half, picked)
+        mark_highest(given(state.drops), -state.highest, -state.lowest, half, picked)
         fresh = np.flatnonzero(picked)
         kept = former[~picked[former]][: m - len(fresh)]
         return np.concatenate([fresh, kept])
@@ -286,18 +319,18 @@ class _Run:
 
     def _polish(self) -> None:
         """Finish what is nearly solved, until rounding stops it, as long as few variables are free."""
-        best, chosen = (self.violation(), self.beta, self.values), np.empty(0, np.int64)
+        best, chosen = (self.survey().violation, self.beta, self.values), np.empty(0, np.int64)
         done = max(self.noise(), _FINISHED * self.tolerance)
         for _ in range(_FINISHES):
             self.beta, self.values = self.beta.copy(), self.values.copy()
             if best[0] <= done or not self._move_free(_POLISHED):
                 break
-            violation = self.violation()
-            if violation > done:  # a variable wants to leave its bound
-                gradient = self.gradient()
-                chosen = self._choose(chosen, *self.directions(gradient))
-                self._solve_set(chosen, gradient, 0.1 * violation, patience=1)
-                violation = self.violation()
+            state = self.survey()
+            if state.violation > done:  # a variable wants to leave its bound
+                chosen = self._choose(chosen, state)
+                self._solve_set(chosen, state.gradient, 0.1 * state.violation, patience=1)
+                state = self.survey()
+            violation = state.violation
             if violation < best[0]:
                 best = violation, self.beta, self.values
         _, self.beta, self.values = best
@@ -307,17 +340,10 @@ class _Run:
         total = float((np.abs(self.beta) * self.reach).sum())
         return 4 * float(np.finfo(np.float64).eps) * math.sqrt(self.longest) * total
 
-    def violation(self) -> float:
-        rises, falls = self.directions(self.gradient())
-        return max(0.0, float(rises.max() - falls.min()))
-
     def _certified(self) -> Solution:
-        problem, gradient = self.problem, self.gradient()
-        rises, falls = self.directions(gradient)
-        highest, lowest = float(rises.max()), float(falls.min())
-        offset = middle(highest, lowest)
-        violation = max(0.0, highest - lowest)
-        shifted = gradient + offset
+        problem, state = self.problem, self.survey()
+        offset = middle(state.highest, state.lowest)
+        shifted = state.gradient + offset
         with np.errstate(invalid="ignore"):
             above = np.where(shifted > 0, shifted * (self.beta - problem.lower), 0.0)
             below = np.where(shifted < 0, -shifted * (problem.upper - self.beta), 0.0)
@@ -325,11 +351,11 @@ class _Run:
             beta=self.beta,
             values=self.values,
             offset=offset,
-            objective=self.objective(),
+            objective=state.objective,
             gap=float(np.sum(above + below)),
-            violation=violation,
+            violation=state.violation,
             iterations=self.steps,
-            converged=not self.unbounded and violation <= self.tolerance,
+            converged=not self.unbounded and state.violation <= self.tolerance,
             unbounded=self.unbounded,
             negative_curvature=self.negative,
         )

@@ -6,6 +6,9 @@ import numpy as np
 
 from bisector.engine.loops import given, loop
 
+# Between the lowest and the highest, so many steps are told apart when variables are chosen.
+_STEPS = 1024
+
 
 class Box(NamedTuple):
     """The bounds of the variables of a working set."""
@@ -70,6 +73,58 @@ def improve_pairs(
 
 
 @loop
+def survey(
+    values: Any, rows: Any, linear: Any, lower: Any, upper: Any, beta: Any, made: Any
+) -> tuple[float, float, float]:
+    """Write the gradient, and what it gains to let each variable rise and fall (−inf where it cannot).
+
+    Returns the most that a rise gains, the least that a fall costs, and the objective.
+    """
+    gradient, rises, drops = made[0], made[1], made[2]
+    highest, lowest, objective = -np.inf, np.inf, 0.0
+    for v in range(len(beta)):
+        value = values[rows[v]]
+        slope = value + linear[v]
+        gradient[v] = slope
+        rises[v] = -slope if beta[v] < upper[v] else -np.inf
+        drops[v] = slope if beta[v] > lower[v] else -np.inf
+        highest, lowest = max(highest, rises[v]), min(lowest, -drops[v])
+        objective += beta[v] * (0.5 * value + linear[v])
+    return highest, lowest, objective
+
+
+@loop
+def mark_highest(gains: Any, low: float, high: float, count: int, marked: Any) -> None:
+    """Mark about as many variables as `count` says, of those that gain most between `low` and `high`.
+
+    Gains are told apart by steps of equal size; of those on the last step, the ones with the smallest numbers are
+    taken.
+    """
+    if not high > low:
+        return
+    scale = _STEPS / (high - low)
+    steps, on_step = np.empty(len(gains), np.int64), np.zeros(_STEPS + 1, np.int64)
+    for v in range(len(gains)):
+        gained = gains[v] - low
+        # What gains nothing is on the step below all others.
+        steps[v] = min(int(gained * scale), _STEPS - 1) + 1 if gained > 0.0 else 0
+    for v in range(len(gains)):
+        on_step[steps[v]] += 1
+    last, above = _STEPS, 0
+    while last > 1 and above + on_step[last] < count:
+        above += on_step[last]
+        last -= 1
+    left = count - above
+    for v in range(len(gains)):
+        if steps[v] >= last:
+            if steps[v] > last:
+                marked[v] = True
+            elif left > 0:
+                marked[v] = True
+                left -= 1
+
+
+@loop
 def keep_tile(tile: Any, lines: Any, slots: Any, column: int) -> None:
     """Copy a tile into the slots of its rows, in the precision of the lines."""
     n_rows, n_columns = tile.shape
@@ -110,6 +165,9 @@ def warm() -> None:
     """Compile the loops of this module."""
     numbers = given(np.zeros(1, np.int64))
     box = Box(given(np.zeros(1)), given(np.ones(1)))
+    one = given(np.ones(1))
+    survey(one, numbers, one, box.lower, box.upper, one, np.empty((3, 1)))
+    mark_highest(one, 0.0, 1.0, 1, np.zeros(1, dtype=bool))
     for dtype in (np.float32, np.float64):
         gram = given(np.ones((1, 1), dtype))
         improve_pairs(gram, box, np.zeros(1), np.ones(1), 1e-3, 1e-12, 1)

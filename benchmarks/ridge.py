@@ -59,6 +59,7 @@ WORKLOADS = [
         ours=fitter("bisector", "bisector", "RidgeCV", chosen, alphas=ALPHAS),
         peers=[fitter("scikit-learn", "sklearn.linear_model", "RidgeCV", chosen, alphas=ALPHAS)],
         goals={"scikit-learn": AtLeast(50)},
+        seconds=180.0,
     ),
     Workload(
         name="leave_one_out_few_rows",

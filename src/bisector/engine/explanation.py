@@ -1,8 +1,8 @@
 """Why a model answers as it does, as plain data; `bisector.reasons` puts it into words, tables and pictures.
 
-An estimator that can explain itself has a method ``explain_rows(X)``, which returns one `Explanation` for each row. Its
-accounts add up: the contributions of the features to the score, the votes of the neighbours to the probability, the
-shares of the components to the density.
+An estimator that can explain itself has a method ``explain_rows(X)``, which returns one `Explanation` for each row.
+Its accounts add up: the contributions of the features to the score, the votes of the neighbours to the probability,
+the shares of the components to the density.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,8 +1,8 @@
 """What all pictures share: colours, markers, axes to draw on, and how many rows are drawn as dots.
 
-Colours are those of Okabe and Ito, which colour-blind readers can tell apart; each class or cluster also has a marker
-and a dash of its own, so that a picture can be read in grey. What is neither (lines of a grid, outlines, words) takes
-the colour that Matplotlib writes with, which is light where the page is dark.
+Colours are those of Okabe and Ito, which colour-blind readers can tell apart; each class or cluster also has a
+marker and a dash of its own, so that a picture can be read in grey. What is neither (lines of a grid, outlines,
+words) takes the colour that Matplotlib writes with, which is light where the page is dark.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
+    from matplotlib.lines import Line2D
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8F7A00")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
@@ -57,6 +58,19 @@ def shades(number: int, lightest: float = 0.0, darkest: float = 0.6) -> "Colorma
 
     hue = to_rgb(colour(number))
     return LinearSegmentedColormap.from_list(f"bisector-{number}", [(*hue, lightest), (*hue, darkest)])
+
+
+def curves_on(ax: "Axes") -> int:
+    """Count the curves that stand in the legend so far: the next one takes the next colour and dash."""
+    return sum(not str(line.get_label()).startswith("_") for line in ax.get_lines())
+
+
+def curve(ax: "Axes", x: NDArray[Any], y: NDArray[Any], label: str, **options: Any) -> "Line2D":
+    """Draw a curve in the next colour and dash, so that several can be drawn on the same axes."""
+    number = curves_on(ax)
+    style = {"color": colour(number), "linestyle": dash(number), "label": label}
+    line: Line2D = ax.plot(x, y, **{**style, **options})[0]
+    return line
 
 
 def scatter(ax: "Axes", points: NDArray[Any], number: int = 0, **options: Any) -> "Artist":

@@ -4,7 +4,7 @@ Everywhere a plane is stored as scikit-learn does (``coef_``, ``intercept_``), a
 score of exactly zero, which lies on the boundary, belongs to the first of the two classes, ``classes_[0]``.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 
 from .blocks import Block
+from .explanation import Explanation, feature_names
 from .map_reduce import map_blocks
 from .sources import Source
 from .validation import check_rows, find_not_finite
@@ -39,6 +40,37 @@ class HasPlanes(BaseEstimator):
         if suspicious:
             find_not_finite(rows)
         return values
+
+    def explain_rows(self, X: Any) -> list[Explanation]:
+        """Say why each row is predicted as it is: what each feature adds, its weight times its value.
+
+        Parameters
+        ----------
+        X : as for `predict`
+
+        Returns
+        -------
+        list of Explanation
+            With an account for each target, which adds up to the prediction.
+        """
+        from .plane_reasons import explain_values
+
+        found: list[Explanation] = []
+        for rows in self._dense_rows(X):
+            coef = np.atleast_2d(self.coef_).astype(np.float64)
+            offset = np.broadcast_to(self.intercept_, len(coef)).astype(np.float64)
+            names = feature_names(self, coef.shape[1])
+            found += explain_values(rows, coef, offset, names, single=self.coef_.ndim == 1)
+        return found
+
+    def _dense_rows(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        """Read rows a block at a time as float64 arrays, whose values must be finite."""
+        rows = check_rows(self, X).in_dense_blocks()
+        for block in rows.blocks():
+            dense = block.dense.astype(np.float64, copy=False)
+            if not np.isfinite(dense).all():
+                find_not_finite(rows)
+            yield dense
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -108,6 +140,31 @@ class DecidesByPlanes(ClassifierMixin, HasPlanes):
             distances = np.where(scores == 0, scores, scores / self._lengths())
         distances = distances.astype(scores.dtype, copy=False)
         return distances[:, 0] if distances.shape[1] == 1 else distances
+
+    def explain_rows(self, X: Any) -> list[Explanation]:
+        """Say why each row is of its class: what each feature adds to the score, and how far the boundary is.
+
+        Parameters
+        ----------
+        X : as for `predict`
+
+        Returns
+        -------
+        list of Explanation
+            The first account adds up to the score: of two classes the one of `decision_function`, of more that of
+            the predicted class. ``move`` is the shortest step in a straight line to the boundary.
+        """
+        from .plane_reasons import explain_classes
+
+        found: list[Explanation] = []
+        for rows in self._dense_rows(X):
+            coef, offset = self._dense_weights().astype(np.float64), self.intercept_.astype(np.float64)
+            scores = rows @ coef.T + offset
+            codes = self._codes(scores[:, 0] if scores.shape[1] == 1 else scores)
+            found += explain_classes(
+                rows, coef, offset, codes, self.classes_, feature_names(self, coef.shape[1])
+            )
+        return found
 
     def _dense_weights(self) -> Floats:
         return self.coef_

@@ -8,11 +8,14 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from bisector.engine.decisions import explain_sums
+from bisector.engine.explanation import Explanation
 from bisector.engine.frames import is_frame, split_column
 from bisector.engine.targets import check_labels
 from bisector.engine.validation import blank, check_classes, check_rows, check_training, check_weights, store
 from bisector.engine.values import HoldsValues
 from bisector.kernels import Precomputed, resolve
+from bisector.kernels.value_blocks import value_blocks
 from bisector.linear.planes import PlaneClassifier
 from bisector.solvers.bisecting_planes import (
     bisecting_planes,
@@ -21,6 +24,7 @@ from bisector.solvers.bisecting_planes import (
 )
 from bisector.solvers.class_sums import ClassSums, class_sums, more_class_sums
 from bisector.solvers.feature_rows import FeatureRows, check_items, count, picked
+from bisector.solvers.two_class_problems import two_class_problems
 
 Floats = NDArray[np.floating[Any]]
 
@@ -235,6 +239,34 @@ or folder, of shape (n_samples, n_features); with a kernel, the rows it compares
         items = check_items(self, X, self.kernel_, reset=False)
         values: Floats = self._rows.sums(items, self.dual_coef_.T, n_jobs=self.n_jobs) + self.intercept_
         return values
+
+    def explain_rows(self, X: Any) -> list[Explanation]:
+        """Say why each row is of its class: what each feature adds to the score, and how far the boundary is.
+
+        With a kernel it is each training row that adds, by its share in the mean of its class.
+
+        Parameters
+        ----------
+        X : as for `predict`
+
+        Returns
+        -------
+        list of Explanation
+            The first account adds up to the score: of two classes the one of `decision_function`, of more that of
+            the predicted class. Without kernel, ``move`` is the shortest step to the boundary.
+        """
+        check_is_fitted(self)
+        if self._rows is None:
+            return super().explain_rows(X)
+        items = check_items(self, X, self.kernel_, reset=False)
+        codes, found = self._codes(self.decision_function(X)), []
+        problems = two_class_problems("one-vs-rest", len(self.classes_)).problems
+        for part, values in value_blocks(self.kernel_, items, self._rows.prepared, n_jobs=self.n_jobs):
+            found += explain_sums(
+                values, self.dual_coef_.T, self.intercept_, problems, codes[part.start : part.stop],
+                self.classes_, rows=np.arange(values.shape[1]), beside=lambda problem: {},
+            )  # fmt: skip
+        return found
 
     def _lengths(self) -> NDArray[np.float64]:
         if self._rows is None:

@@ -9,6 +9,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from bisector.engine.decisions import explain_sums
+from bisector.engine.explanation import Explanation
 from bisector.engine.frames import is_frame, split_column
 from bisector.engine.seeds import seed_of
 from bisector.engine.targets import check_labels, row_weights
@@ -23,6 +25,7 @@ from bisector.engine.validation import (
 from bisector.engine.values import HoldsValues
 from bisector.kernels import Kernel, Precomputed, resolve
 from bisector.kernels.gram_matrices import checked_square
+from bisector.kernels.value_blocks import value_blocks
 from bisector.linear.perceptron_input import check_order
 from bisector.solvers.feature_rows import FeatureRows, check_items, count, picked
 from bisector.solvers.kernel_perceptron import ComputedTiles, GivenTiles, Tiles, kernel_perceptron
@@ -321,6 +324,33 @@ strings, sets; or kernel values of shape (n_samples, n_samples)
         values = self.decision_function(X)
         labels: NDArray[Any] = self.classes_[self.two_class_problems_.codes(values)]
         return labels
+
+    def explain_rows(self, X: Any) -> list[Explanation]:
+        """Say why each row is of its class: what each row that was mistaken once adds to the score that decides.
+
+        Parameters
+        ----------
+        X : as for `decision_function`
+
+        Returns
+        -------
+        list of Explanation
+            The account adds up to the score of two classes, or of the predicted class against the rest; where
+            classes are compared with some others, to the score of the comparison that was won by least.
+        """
+        codes = self.two_class_problems_.codes(self.decision_function(X))
+        items = check_items(self, X, self.kernel_, reset=False)
+        found, problems = [], self.two_class_problems_.problems
+        prepared = None if self._rows is None else self._rows.prepared
+        with np.errstate(divide="ignore"):
+            units = 1 / self._lengths if self.two_class_problems_.scheme == "one-vs-one" else None
+        for part, values in value_blocks(self.kernel_, items, prepared, n_jobs=self.n_jobs):
+            found += explain_sums(
+                values if prepared is not None else values[:, self.support_],
+                self.dual_coef_.T, self.intercept_, problems, codes[part.start : part.stop], self.classes_,
+                rows=self.support_, units=units, beside=lambda problem: {},
+            )  # fmt: skip
+        return found
 
     def _settings(self) -> Settings:
         if self.budget is not None:

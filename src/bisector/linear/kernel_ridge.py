@@ -11,13 +11,16 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from bisector.engine.explanation import Explanation
 from bisector.engine.frames import is_frame, split_column
 from bisector.engine.memory import readable, require
+from bisector.engine.row_reasons import explain_row_sums
 from bisector.engine.targets import check_numbers
 from bisector.engine.validation import blank, check_number, check_weights, store
 from bisector.kernels import Custom, Kernel, Precomputed, resolve
 from bisector.kernels.gram_matrices import checked_square
 from bisector.kernels.tiles import all_products
+from bisector.kernels.value_blocks import value_blocks
 from bisector.solvers.feature_rows import FeatureRows, check_items, count, picked
 from bisector.solvers.kernel_ridge import KernelRidgeSolution, kernel_ridge, kernel_spectrum
 
@@ -176,6 +179,26 @@ strings, sets; or kernel values of shape (n_samples, n_samples)
         dual = self.dual_coef_[:, None] if self.dual_coef_.ndim == 1 else self.dual_coef_
         values = self._rows.sums(items, dual, n_jobs=self.n_jobs)
         return (values[:, 0] if self.dual_coef_.ndim == 1 else values).astype(self._dtype, copy=False)
+
+    def explain_rows(self, X: Any) -> list[Explanation]:
+        """Say why each row is predicted as it is: what each training row adds, its coefficient times the kernel.
+
+        Parameters
+        ----------
+        X : as for `predict`
+
+        Returns
+        -------
+        list of Explanation
+            With an account for each target, which adds up to the prediction.
+        """
+        check_is_fitted(self)
+        items = check_items(self, X, self.kernel_, reset=False)
+        dual = self.dual_coef_.reshape(len(self.dual_coef_), -1)
+        found = []
+        for _, values in value_blocks(self.kernel_, items, self._rows.prepared, n_jobs=self.n_jobs):
+            found += explain_row_sums(values, dual, single=self.dual_coef_.ndim == 1)
+        return found
 
     def _kernel(self) -> Kernel:
         params = dict(self.kernel_params or {})

@@ -9,6 +9,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bisector.engine.blocks import Block
+from bisector.engine.explanation import Explanation
 from bisector.engine.show import Sheet
 from bisector.engine.validation import (
     check_choice,
@@ -19,8 +20,10 @@ from bisector.engine.validation import (
     store,
 )
 from bisector.linear.planes import HasPlanes, narrowed
+from bisector.linear.smoother_reasons import training_rows, with_row_accounts
 from bisector.measures.inference import Inference, UnivariateInference
 from bisector.solvers.least_squares import decomposed_least_squares, least_squares, nonnegative
+from bisector.solvers.tikhonov import Tikhonov
 
 Floats = NDArray[np.floating[Any]]
 
@@ -174,6 +177,28 @@ or folder, of shape (n_samples, n_features)
         array of shape (n_samples,) or (n_samples, n_targets)
         """
         return self._plane_values(X)
+
+    def explain_rows(self, X: Any, training: Any = None) -> list[Explanation]:
+        """Say why each row is predicted as it is: what each feature adds, and what each training row.
+
+        Parameters
+        ----------
+        X : as for `predict`
+        training : (X, y) or (X, y, sample_weight), default=None
+            The rows of the fit, for an account of what each target adds to the prediction; not needed while the
+            model refers to them and they are at most 20,000.
+
+        Returns
+        -------
+        list of Explanation
+            With an account by features for each target, and where rows are known one by training rows.
+        """
+        explained = super().explain_rows(X)
+        rows = training_rows(self, training)
+        if rows is None or self.solver_ == "nnls" or self._judged_as is UnivariateInference:
+            return explained  # no fixed weighing of the targets, or one of each feature alone
+        plain = Tikhonov.plain(self.n_features_in_)
+        return with_row_accounts(explained, self, X, rows, np.zeros(1), plain, intercept=self._has_intercept)
 
     # How sure: everything below follows from what `fit` stored and is computed when asked for.
 

@@ -8,6 +8,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bisector.engine.blocks import as_columns
+from bisector.engine.explanation import Explanation
 from bisector.engine.sources import Source
 from bisector.engine.validation import (
     check_choice,
@@ -19,6 +20,7 @@ from bisector.engine.validation import (
     store,
 )
 from bisector.linear.planes import HasPlanes, narrowed
+from bisector.linear.smoother_reasons import training_rows, with_row_accounts
 from bisector.solvers.equivalent_kernel import equivalent_kernel
 from bisector.solvers.ridge import Method, RidgeSolution, ridge
 from bisector.solvers.tikhonov import Tikhonov
@@ -198,6 +200,28 @@ or folder, of shape (n_samples, n_features)
         array of shape (n_samples,) or (n_samples, n_targets)
         """
         return self._plane_values(X)
+
+    def explain_rows(self, X: Any, training: Any = None) -> list[Explanation]:
+        """Say why each row is predicted as it is: what each feature adds, and what each training row.
+
+        Parameters
+        ----------
+        X : as for `predict`
+        training : (X, y) or (X, y, sample_weight), default=None
+            The rows of the fit, for an account of what each target adds to the prediction; not needed while the
+            model refers to them and they are at most 20,000.
+
+        Returns
+        -------
+        list of Explanation
+            With an account by features for each target, and where rows are known one by training rows.
+        """
+        explained = super().explain_rows(X)
+        rows = training_rows(self, training)
+        if rows is None or self.solver_ == "nnls":
+            return explained
+        alpha, penalty = check_alpha(self.alpha, rows), check_penalty(self.penalty, self.n_features_in_)
+        return with_row_accounts(explained, self, X, rows, alpha, penalty, intercept=self.fit_intercept)
 
     def equivalent_kernel(self, X: Any) -> Floats:
         """Return the weights on the training targets that make the predictions at X (LFD, Problem 6.6).

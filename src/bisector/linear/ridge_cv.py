@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from bisector.engine.explanation import Explanation
 from bisector.engine.memory import budget, readable
 from bisector.engine.sources import Source
 from bisector.engine.validation import (
@@ -21,6 +22,7 @@ from bisector.engine.validation import (
 from bisector.linear.planes import HasPlanes
 from bisector.linear.ridge import plane_of
 from bisector.linear.ridge_scores import Folds, best_alpha, kept_results, scorer_of, scores_left_out
+from bisector.linear.smoother_reasons import training_rows, with_row_accounts
 from bisector.solvers.ridge import prepare, ridge
 from bisector.solvers.ridge_path import Spectrum, spectrum_of
 from bisector.solvers.tikhonov import Tikhonov
@@ -201,6 +203,27 @@ or folder, of shape (n_samples, n_features)
         array of shape (n_samples,) or (n_samples, n_targets)
         """
         return self._plane_values(X)
+
+    def explain_rows(self, X: Any, training: Any = None) -> list[Explanation]:
+        """Say why each row is predicted as it is: what each feature adds, and on request what each training row.
+
+        Parameters
+        ----------
+        X : as for `predict`
+        training : (X, y) or (X, y, sample_weight), default=None
+            The rows of the fit, which this model does not keep, for an account of what each target adds.
+
+        Returns
+        -------
+        list of Explanation
+            With an account by features for each target, and where rows are given one by training rows.
+        """
+        explained = super().explain_rows(X)
+        rows = training_rows(self, training)
+        if rows is None:
+            return explained
+        alpha, penalty = np.atleast_1d(self.alpha_), Tikhonov.plain(self.n_features_in_)
+        return with_row_accounts(explained, self, X, rows, alpha, penalty, intercept=self.fit_intercept)
 
     @property
     def coef_path_(self) -> Floats:

@@ -1,6 +1,7 @@
 """What machines made of kernel values share: the rows they take and keep, and f(x) = Σ βᵢ k(x, xᵢ) + b."""
 
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from bisector.engine.validation import (
 from bisector.engine.values import HoldsValues
 from bisector.kernels import Kernel, Linear, Precomputed, resolve
 from bisector.kernels.gram_matrices import checked_square
+from bisector.kernels.value_blocks import value_blocks
 from bisector.solvers.bisecting_planes import kernel_sums
 from bisector.solvers.held_rows import held
 from bisector.solvers.support_vectors import SupportVectors
@@ -142,6 +144,35 @@ class KernelMachine(HoldsValues, BaseEstimator):
             return np.zeros((n, weights.shape[1]))
         support = kernel.prepare(self.support_vectors_, name="the support vectors")
         return kernel_sums(kernel, kernel.prepare(items, like=support), support, weights, n_jobs=self.n_jobs)
+
+    # What explanations ask for
+
+    def _support_values(self, X: Any) -> Iterator[Floats]:
+        """Yield the kernel values of some rows at a time with all support vectors."""
+        kernel = self._kernel
+        if isinstance(kernel, Precomputed):
+            yield checked_kernel_values(check_rows(self, X), self.shape_fit_[0])[:, self.support_]
+            return
+        items = foreign_items(X) if is_foreign(X, kernel) else self._held_rows(X)
+        if not len(self.support_):
+            yield np.zeros((len(items), 0))
+            return
+        support = kernel.prepare(self.support_vectors_, name="the support vectors")
+        for _, values in value_blocks(kernel, items, support, n_jobs=self.n_jobs):
+            yield values
+
+    def _held_rows(self, X: Any) -> Floats:
+        """Return rows of numbers as a dense array of float64, which must be finite."""
+        rows = check_rows(self, X)
+        items = held(rows, f"Explaining by {type(self).__name__}")
+        dense = np.asarray(items.toarray() if hasattr(items, "tocsr") else items, dtype=np.float64)
+        if not np.isfinite(dense).all():
+            find_not_finite(rows)
+        return dense
+
+    def _planes(self, weights: Floats) -> Floats:
+        """Return the planes of a linear kernel, one for each column of the support vectors' weights."""
+        return np.asarray(self.support_vectors_.T @ weights, dtype=np.float64).T
 
     def _require_linear(self) -> None:
         from sklearn.utils.validation import check_is_fitted

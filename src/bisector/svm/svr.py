@@ -1,5 +1,6 @@
 """Regression within a tube, in the feature space of any kernel."""
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -7,9 +8,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from bisector.engine.explanation import Explanation, feature_names
+from bisector.engine.plane_reasons import explain_values
+from bisector.engine.row_reasons import explain_row_sums
 from bisector.engine.threads import one_blas_thread
 from bisector.engine.validation import blank, check_finite, check_training, check_weights, store
-from bisector.kernels import Kernel
+from bisector.kernels import Kernel, Linear
 from bisector.solvers.held_rows import held
 from bisector.solvers.support_vectors import SupportVectors, regress
 from bisector.svm.kernel_machine import KernelMachine
@@ -205,6 +209,35 @@ class SVR(RegressorMixin, KernelMachine):
         """
         check_is_fitted(self)
         return self._sums(X, self.dual_coef_.T, self.intercept_)[:, 0]
+
+    def explain_rows(self, X: Any) -> list[Explanation]:
+        """Say why each row is predicted as it is: what each support vector adds.
+
+        Parameters
+        ----------
+        X : as for `predict`
+
+        Returns
+        -------
+        list of Explanation
+            The account by support vectors adds up to the prediction; with a linear kernel, so does a first one by
+            features.
+        """
+        check_is_fitted(self)
+        found: list[Explanation] = []
+        for values in self._support_values(X):
+            found += explain_row_sums(
+                values, self.dual_coef_.T, offsets=self.intercept_, rows=self.support_, single=True,
+            )  # fmt: skip
+        if not isinstance(self._kernel, Linear):
+            return found
+        names = feature_names(self, self.n_features_in_)
+        planes = self._planes(self.dual_coef_.T)
+        by_features = explain_values(self._held_rows(X), planes, self.intercept_, names, single=True)
+        return [
+            replace(one, accounts=[*one.accounts, *other.accounts])
+            for one, other in zip(by_features, found, strict=True)
+        ]
 
     @property
     def alpha_(self) -> Floats:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from bisector.engine.explanation import Explanation
 from bisector.engine.show import Sheet
 from bisector.svm.kernel_machine import KernelMachine
 from bisector.svm.one_vs_one import pair_weights
@@ -21,11 +22,20 @@ class TellsMargins(KernelMachine):
     classes_: NDArray[Any]
     n_support_: NDArray[np.int32]
     kernel_: Any
+    break_ties: bool
     _margins: list[SoftMargin]
+
+    @abstractmethod
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each row."""
 
     @abstractmethod
     def _pair_scores(self, X: Any) -> NDArray[Any]:
         """Return f(x) of every pair of classes."""
+
+    @abstractmethod
+    def _class_scores(self, scores: NDArray[Any]) -> NDArray[Any]:
+        """Return what the scores of all pairs make of each class."""
 
     @property
     def alpha_(self) -> Floats:
@@ -103,6 +113,25 @@ class TellsMargins(KernelMachine):
         from bisector.svm.support_report import report_margins
 
         return report_margins(self, self._fitted_margins, largest)
+
+    def explain_rows(self, X: Any) -> list[Explanation]:
+        """Say why each row is of its class: what each support vector adds to the score, and its role at the margin.
+
+        Parameters
+        ----------
+        X : as for `decision_function`
+
+        Returns
+        -------
+        list of Explanation
+            The account by support vectors adds up to the score; of more than two classes, to that of the
+            comparison which the predicted class won by least. With a linear kernel a first account is by features,
+            and ``move`` leads to the boundary; with another, ``move`` is one that is known to change the class.
+        """
+        from bisector.svm.margin_reasons import explain_margins
+
+        check_is_fitted(self)
+        return explain_margins(self, X)
 
     @property
     def _fitted_margins(self) -> list[SoftMargin]:

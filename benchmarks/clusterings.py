@@ -75,7 +75,7 @@ WORKLOADS = [
         peers=[silhouettes("scikit-learn", "euclidean")],
         goals={"scikit-learn": AtLeast(10)},
         tolerance=1e-10,
-        seconds=300.0,
+        seconds=120.0,
     ),
     Workload(
         name="silhouette_squared",
@@ -87,7 +87,7 @@ WORKLOADS = [
         peers=[silhouettes("scikit-learn", "sqeuclidean")],
         goals={"scikit-learn": AtLeast(1000)},
         tolerance=1e-10,
-        seconds=300.0,
+        seconds=120.0,
     ),
     Workload(
         name="silhouette_manhattan",
@@ -98,7 +98,7 @@ WORKLOADS = [
         ours=silhouettes("bisector", "manhattan"),
         peers=[silhouettes("scikit-learn", "manhattan")],
         tolerance=1e-10,
-        seconds=300.0,
+        seconds=120.0,
     ),
     Workload(
         name="silhouette_tiny",
@@ -120,6 +120,6 @@ WORKLOADS = [
         peers=[Contestant("scikit-learn", "sklearn.cluster", their_gap, chosen)],
         goals={"scikit-learn": AtLeast(5)},
         tolerance=0.05,  # references are drawn by each, and k-means finds local optima
-        seconds=300.0,
+        seconds=120.0,
     ),
 ]

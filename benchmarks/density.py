@@ -100,7 +100,7 @@ WORKLOADS = [
         peers=[kernel_density("scikit-learn", "sklearn.neighbors", 0.0)],
         goals={"scikit-learn": AtLeast(40)},
         tolerance=1e-10,
-        seconds=400.0,
+        seconds=200.0,
     ),
     Workload(
         name="parzen_shaped",

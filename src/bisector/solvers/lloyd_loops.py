@@ -207,7 +207,7 @@ def open_rows(
     m = 0
     for i in range(first, last):
         own = labels[i]
-        distances[i] = quick_square(X, i, centres, own)
+        distances[i] = quick_square(X, i, centres, np.int64(own))
         left = bounds.lower[i] - (next_widest if own == of else widest) * (1.0 + _ROUNDING)
         bounds.lower[i] = left
         if not np.sqrt(distances[i]) * (1.0 + _ROUNDING) < left:
@@ -310,7 +310,7 @@ def assign(
             if owner != labels[i] or len(bounds.drift) == 0:
                 changed += owner != labels[i]
                 labels[i] = owner
-                distances[i] = quick_square(X, i, centres, owner)
+                distances[i] = quick_square(X, i, centres, np.int64(owner))
         if len(sums):
             add_rows(X, first, last, weights, frame.origin, labels, distances, sums, of)
     return changed, undecided

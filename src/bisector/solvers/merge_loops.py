@@ -53,26 +53,12 @@ def find_nearest(matrix: Any, bits: Any, dead: Any, first: int, stop: int, neare
 
 
 @loop
-def pick(line: Any, firsts: Any, out: Any) -> None:
-    """Set `out` to some numbers of a line."""
-    for j in range(len(out)):
-        out[j] = line[firsts[j]]
-
-
-@loop
-def join_columns(
-    linkage: Any, line: Any, plan: Any, n_own: float, start: int, stop: int, first_pair: int, last_pair: int,
-    out: Any,
-) -> None:  # fmt: skip
-    """Set `out` to the linkages of one old cluster, which stand in a line, to the new ones from `start` on.
-
-    Those that are pairs have the numbers ``plan.paired[first_pair:last_pair]``.
-    """
-    pick(line, plan.firsts[start:stop], out[start:stop])
-    for p in range(first_pair, last_pair):
-        j = plan.paired[p]
-        x, y = line[plan.firsts[j]], line[plan.seconds[j]]
-        out[j] = linkage.join(x, y, plan.levels[j], plan.n_firsts[j], plan.n_seconds[j], n_own)
+def join_columns(linkage: Any, line: Any, plan: Any, first: int, stop: int, n_own: float) -> None:
+    """Join, in the line of one cluster, the columns of the pairs from `first` to `stop`, and clear the second one's."""
+    for t in range(first, stop):
+        p, q = plan.firsts[t], plan.seconds[t]
+        line[p] = linkage.join(line[p], line[q], plan.levels[t], plan.n_firsts[t], plan.n_seconds[t], n_own)
+        line[q] = math.nan
 
 
 @loop
@@ -86,34 +72,42 @@ def join_lines(
 
 @loop
 def join_rows(
-    linkage: Any, old: Any, old_sizes: Any, plan: Any, first: int, stop: int, out: Any, out_bits: Any, dead: Any,
+    linkage: Any, matrix: Any, bits: Any, plan: Any, pair_of: Any, sizes: Any, new_sizes: Any, gone: Any, rows: Any,
     nearest: Any, lowest: Any,
 ) -> None:  # fmt: skip
-    """Write the rows of consecutive new clusters, each made of one or two old ones, and find their nearest.
+    """Carry out a round in the lines of some clusters, in place, and find whoever is now nearest to them.
 
-    Where two merged clusters meet, the one that comes first is joined first, in whichever row: so the new matrix is
-    symmetric to the last bit.
+    Where two pairs meet, the one that comes first is joined first, in whichever line: so the matrix stays symmetric
+    to the last bit. No cluster comes nearer by being merged: where neither a cluster nor its nearest was, that one
+    stays the nearest.
     """
-    m, m_new, n_paired = len(old), len(plan.firsts), len(plan.paired)
-    left, right, whole = np.empty(m_new), np.empty(m_new), np.empty(m)
-    before = 0  # how many pairs there are before a row
-    for r in range(first, stop):
-        a, b = int(plan.firsts[r]), int(plan.seconds[r])
-        line = out[r - first]
-        while before < n_paired and plan.paired[before] < r:
-            before += 1
-        if a == b:
-            join_columns(linkage, old[a], plan, old_sizes[a], 0, m_new, 0, n_paired, line)
+    n_pairs = len(plan.firsts)
+    for r in range(len(rows)):
+        i = rows[r]
+        line, t = matrix[i], pair_of[i]
+        if t < 0:
+            join_columns(linkage, line, plan, 0, n_pairs, sizes[i])
         else:
-            between, n_a, n_b = plan.levels[r], old_sizes[a], old_sizes[b]
-            join_columns(linkage, old[a], plan, n_a, 0, r, 0, before, left)
-            join_columns(linkage, old[b], plan, n_b, 0, r, 0, before, right)
-            join_lines(linkage, left, right, between, n_a, n_b, plan.sizes, line[:r])
-            join_lines(linkage, old[a], old[b], between, n_a, n_b, old_sizes, whole)
-            join_columns(linkage, whole, plan, n_a + n_b, r + 1, m_new, before + 1, n_paired, line)
-        line[r] = math.nan
-        nearest[r] = nearest_alive(out_bits[r - first], dead)
-        lowest[r] = line[nearest[r]]
+            other = matrix[plan.seconds[t]]
+            between, n_a, n_b = plan.levels[t], plan.n_firsts[t], plan.n_seconds[t]
+            join_columns(linkage, line, plan, 0, t, n_a)
+            join_columns(linkage, other, plan, 0, t, n_b)
+            join_lines(linkage, line[:i], other[:i], between, n_a, n_b, new_sizes[:i], line[:i])
+            join_lines(linkage, line[i:], other[i:], between, n_a, n_b, sizes[i:], line[i:])
+            join_columns(linkage, line, plan, t + 1, n_pairs, n_a + n_b)
+            line[i] = line[plan.seconds[t]] = math.nan
+        if t >= 0 or pair_of[nearest[i]] >= 0 or gone[nearest[i]] != 0:
+            nearest[i] = nearest_alive(bits[i], gone)
+            lowest[i] = line[nearest[i]]
+
+
+@loop
+def pick_columns(matrix: Any, rows: Any, columns: Any, out: Any) -> None:
+    """Copy some columns of some lines."""
+    for r in range(len(rows)):
+        line, copied = matrix[rows[r]], out[r]
+        for c in range(len(columns)):
+            copied[c] = line[columns[c]]
 
 
 @loop

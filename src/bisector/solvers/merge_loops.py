@@ -54,7 +54,7 @@ def find_nearest(matrix: Any, bits: Any, dead: Any, first: int, stop: int, neare
 
 @loop
 def join_columns(linkage: Any, line: Any, plan: Any, first: int, stop: int, n_own: float) -> None:
-    """Join, in the line of one cluster, the columns of the pairs from `first` to `stop`, and clear the second one's."""
+    """Join, in the line of one cluster, the columns of the pairs from `first` to `stop`; clear the second one's."""
     for t in range(first, stop):
         p, q = plan.firsts[t], plan.seconds[t]
         line[p] = linkage.join(line[p], line[q], plan.levels[t], plan.n_firsts[t], plan.n_seconds[t], n_own)

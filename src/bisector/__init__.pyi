@@ -132,6 +132,34 @@ from .neighbors import (
     VoronoiCondenser as VoronoiCondenser,
     learning_curve as learning_curve,
 )
+from .plot import (
+    BoardDisplay as BoardDisplay,
+    CalibrationDisplay as CalibrationDisplay,
+    CalibrationMapDisplay as CalibrationMapDisplay,
+    ClusterCountDisplay as ClusterCountDisplay,
+    CoefficientPathDisplay as CoefficientPathDisplay,
+    CondensationDisplay as CondensationDisplay,
+    ConfusionDisplay as ConfusionDisplay,
+    CoverageDisplay as CoverageDisplay,
+    DecisionRegionsDisplay as DecisionRegionsDisplay,
+    DendrogramDisplay as DendrogramDisplay,
+    DensityDisplay as DensityDisplay,
+    DistanceProfileDisplay as DistanceProfileDisplay,
+    ErrorCurveDisplay as ErrorCurveDisplay,
+    ExplanationDisplay as ExplanationDisplay,
+    GapDisplay as GapDisplay,
+    KMeansTraceDisplay as KMeansTraceDisplay,
+    LearningCurveDisplay as LearningCurveDisplay,
+    MixtureDisplay as MixtureDisplay,
+    PerceptronTraceDisplay as PerceptronTraceDisplay,
+    RegressionDisplay as RegressionDisplay,
+    ROCDisplay as ROCDisplay,
+    SilhouetteDisplay as SilhouetteDisplay,
+    SVMPathDisplay as SVMPathDisplay,
+    TreeDisplay as TreeDisplay,
+    UnitBallDisplay as UnitBallDisplay,
+    VoronoiDisplay as VoronoiDisplay,
+)
 from .probability import (
     CalibratedClassifier as CalibratedClassifier,
     HullCalibrator as HullCalibrator,
@@ -144,6 +172,7 @@ from .rbf import (
     RBFRegressor as RBFRegressor,
     SimilarityClassifier as SimilarityClassifier,
 )
+from .reports.model_files import load as load, save as save
 from .svm import SVC as SVC, SVR as SVR, LinearSVC as LinearSVC, svm_path as svm_path
 from .trees import (
     ClusteringTree as ClusteringTree,

@@ -20,7 +20,7 @@ from bisector.solvers.parzen import SURE, UNSEEN, arranged, far_sums
 Floats = NDArray[np.float64]
 
 # Rows of a block: few, so that the sums of all widths stay in the first-level cache.
-_BLOCK_ROWS = 128
+_BLOCK_ROWS = 96
 
 
 @dataclass(frozen=True)

@@ -73,6 +73,13 @@ def curve(ax: "Axes", x: NDArray[Any], y: NDArray[Any], label: str, **options: A
     return line
 
 
+def whole_ticks(ax: "Axes") -> None:
+    """Let the ticks below a picture be whole numbers, as counts are."""
+    from matplotlib.ticker import MaxNLocator
+
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
 def scatter(ax: "Axes", points: NDArray[Any], number: int = 0, **options: Any) -> "Artist":
     """Draw rows with two coordinates: as dots, or, if they are very many, as counts in cells.
 

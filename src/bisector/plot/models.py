@@ -31,7 +31,7 @@ def check_model(estimator: Any, *wanted: str) -> str:
     )
 
 
-def named(things: Any, default: str | None = None) -> dict[str | None, Any]:
+def named(things: Any, default: str | None = None) -> dict[Any, Any]:
     """Return things by their names: those of a mapping, or one thing alone."""
     return dict(things) if isinstance(things, Mapping) else {default: things}
 

@@ -18,6 +18,7 @@ from bisector.solvers.sort_columns import sort_columns
 from bisector.solvers.tree_arrays import Floats, Integers, Tree
 from bisector.trees.columns import TreeColumns, column_reader, read_rows
 from bisector.trees.drawing import tree_svg
+from bisector.trees.layout import TreeLayout, lay_out
 from bisector.trees.reading import Reading, Rule, tree_rules, tree_text
 
 
@@ -186,7 +187,11 @@ class TreeModel(BaseEstimator):
         max_leaves : int, default=32
             A wider tree is cut at the depth at which it has no more leaves, and says so.
         """
-        return tree_svg(self._read(), self._shades(), self._tones(), max_depth, max_leaves)
+        return tree_svg(self.layout(max_depth, max_leaves))
+
+    def layout(self, max_depth: int | None = None, max_leaves: int = 32) -> TreeLayout:
+        """Return the boxes and lines of a drawing; parameters as of `to_svg`."""
+        return lay_out(self._read(), self._shades(), self._tones(), max_depth, max_leaves)
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         """Add the drawing of a fitted tree to what a notebook shows."""

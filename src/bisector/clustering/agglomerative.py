@@ -14,6 +14,7 @@ from bisector.distances.distance import Distance, Rows
 from bisector.distances.estimator_input import check_items, tell_input_tags
 from bisector.distances.names import resolve
 from bisector.distances.precomputed import Precomputed
+from bisector.engine.explanation import Explanation
 from bisector.engine.validation import blank, check_choice, check_count, check_flag, check_number, store
 from bisector.engine.values import HoldsValues
 from bisector.solvers.linkages import FORMULAS, LINKAGES
@@ -176,12 +177,43 @@ class AgglomerativeClustering(ClusterMixin, HoldsValues, BaseEstimator):
         X : rows
             With "precomputed", distances from new rows to those that were clustered.
         """
+        return self._linkages(X)[1].argmin(axis=1)
+
+    def explain_rows(self, X: Any = None, *, rows: Any = None) -> list[Explanation]:
+        """Say why rows are of their clusters: which merges led there, or which cluster a new row is nearest to.
+
+        Parameters
+        ----------
+        X : rows, as for `predict`, default=None
+            New rows; None explains rows that were clustered.
+        rows : array of int, default=None
+            The numbers of the rows that were clustered; by default all.
+
+        Returns
+        -------
+        list of Explanation
+            Of a row that was clustered, ``path`` lists its merges, and the account adds up their levels to that of
+            its cluster. Of a new row ``path`` lists its linkages with the clusters, the smallest first; for average
+            linkage the account adds up to it.
+        """
+        from bisector.clustering.hierarchy_reasons import explain_joining, explain_merges
+
+        if X is not None:
+            return explain_joining(self, *self._linkages(X))
+        check_is_fitted(self)
+        chosen = np.arange(self.n_leaves_) if rows is None else np.atleast_1d(np.asarray(rows))
+        if chosen.dtype.kind not in "iu" or ((chosen < 0) | (chosen >= self.n_leaves_)).any():
+            raise ValueError(f"rows must be whole numbers from 0 to {self.n_leaves_ - 1}.")
+        return explain_merges(self, chosen.astype(np.int64))
+
+    def _linkages(self, X: Any) -> tuple[Rows, NDArray[np.float64]]:
+        """Return new rows as the metric compares them, and their linkages with the clusters."""
         check_is_fitted(self)
         items = check_items(self, X, self.metric_, reset=False)
         queries = self.metric_.prepare(items, like=self._rows)
-        return linkages_to_clusters(
+        return queries, linkages_to_clusters(
             self.metric_, queries, self._rows, self.dendrogram_, self.n_clusters_, self.linkage, self.n_jobs
-        ).argmin(axis=1)
+        )
 
     def _check_parameters(self) -> None:
         check_choice("linkage", self.linkage, LINKAGES)

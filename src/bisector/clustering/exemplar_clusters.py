@@ -13,7 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from bisector.distances.distance import Distance, Rows
 from bisector.distances.estimator_input import check_items, tell_input_tags
 from bisector.distances.names import resolve
+from bisector.distances.places import places_of
 from bisector.distances.reductions import all_distances, nearest_one
+from bisector.engine.explanation import Explanation
 from bisector.engine.items import picked
 from bisector.engine.validation import blank, check_weights
 from bisector.engine.values import HoldsValues
@@ -108,6 +110,30 @@ class ExemplarClusters(
         _, distances = self._nearest(self.metric_, queries, self._references)
         weights = check_weights(sample_weight, len(queries))
         return -math.fsum(distances if weights is None else weights * distances)
+
+    def explain_rows(self, X: Any) -> list[Explanation]:
+        """Say why each row is of its cluster: how far the exemplars are, and which features make the distance.
+
+        Parameters
+        ----------
+        X : rows, as for `predict`
+
+        Returns
+        -------
+        list of Explanation
+            ``path`` lists the distances, the nearest first. Where the distance, or a power of it, is a sum over
+            features, the first account adds up to it. Under Euclidean distance ``move`` is the shortest step to
+            another cluster.
+        """
+        from bisector.clustering.cluster_reasons import explain_clusters
+        from bisector.distances.minkowski import Euclidean, Minkowski
+
+        queries = self._queries(X)
+        apart = all_distances(self.metric_, queries, self._references, n_jobs=self.n_jobs)
+        labels = self._nearest(self.metric_, queries, self._references)[0]
+        rows, centres = (places_of(one, self.metric_) for one in (queries, self._references))
+        straight = self.metric_ in (Euclidean(), Minkowski(2), Euclidean(squared=True))
+        return explain_clusters(self, labels, apart, rows, centres, self.metric_, straight=straight)
 
     def _queries(self, X: Any) -> Rows:
         check_is_fitted(self)

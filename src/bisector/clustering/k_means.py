@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 
 from bisector.engine.blocks import Block
+from bisector.engine.explanation import Explanation
 from bisector.engine.map_reduce import map_blocks
 from bisector.engine.sources import Source
 from bisector.engine.validation import (
@@ -272,6 +273,33 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         """Return the distance of every row to every centre, shape (n_samples, n_clusters)."""
         rows = check_rows(self, X)
         return map_blocks(_distances, rows, self._centres(), n_jobs=self.n_jobs)
+
+    def explain_rows(self, X: Any) -> list[Explanation]:
+        """Say why each row is of its cluster: how far the exemplars are, and which features make the distance.
+
+        Parameters
+        ----------
+        X : rows, as for `predict`
+
+        Returns
+        -------
+        list of Explanation
+            ``path`` lists the distances, the nearest first. The first account adds up to the
+            squared distance from the centre, the second to how much larger that from the next is. ``move`` is the
+            shortest step to another cluster, over the nearest bisector.
+        """
+        from bisector.clustering.cluster_reasons import explain_clusters
+        from bisector.distances import Euclidean
+
+        labels, apart = self.predict(X), self.transform(X)
+        centres, found = self.cluster_centers_.astype(np.float64), []
+        for block in check_rows(self, X).in_dense_blocks().blocks():
+            here = slice(block.first_row, block.first_row + block.X.shape[0])
+            rows = block.dense.astype(np.float64)
+            found += explain_clusters(
+                self, labels[here], apart[here], rows, centres, Euclidean(), straight=True
+            )
+        return found
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Return minus the scatter of rows about their nearest centres: the higher the better."""

@@ -1,7 +1,7 @@
 """K-means in the feature space of a kernel (Flach 8.5)."""
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -12,11 +12,16 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bisector.clustering.cluster_counts import checked_number, warn_of_empty
+from bisector.clustering.cluster_reasons import told_distances
+from bisector.distances.reductions import cut, write_all
+from bisector.engine.explanation import Explanation, account_of
 from bisector.engine.seeds import seed_of
+from bisector.engine.show import number
 from bisector.engine.validation import blank, check_choice, check_count, check_weights, store
 from bisector.engine.values import HoldsValues
 from bisector.kernels import Kernel, KernelDistance, Precomputed, resolve
 from bisector.kernels.gram_matrices import checked_square
+from bisector.kernels.value_blocks import AT_ONCE, value_blocks
 from bisector.solvers.bisecting_planes import weighted_sums
 from bisector.solvers.feature_rows import FeatureRows, check_items, count, picked
 from bisector.solvers.kernel_lloyd import (
@@ -206,6 +211,43 @@ sets; or kernel values of shape (n_rows, n_rows)
         check_is_fitted(self)
         return self._assigned(check_items(self, X, self.kernel_, reset=False))
 
+    def explain_rows(self, X: Any) -> list[Explanation]:
+        """Say why each row is of its cluster: how far the clusters are in feature space, and which rows pull.
+
+        Parameters
+        ----------
+        X : as for `predict`
+
+        Returns
+        -------
+        list of Explanation
+            ``path`` lists what decides, the smallest first: squared distances to the means in feature space, less
+            k(x, x), or mean distances. The account by training rows adds up to that of the cluster.
+        """
+        check_is_fitted(self)
+        items = check_items(self, X, self.kernel_, reset=False)
+        decided, found = self._values(items), []
+        for part, values in self._row_values(items):
+            for line, decides in zip(values, decided[part.start : part.stop], strict=True):
+                found.append(_explained(line, decides, self._found, self._columns, self.assign == "centroid"))
+        return found
+
+    def _row_values(self, items: Any) -> Iterator[tuple[range, Floats]]:
+        """Yield the kernel values, or distances, of some rows at a time with the training rows."""
+        given = isinstance(self.kernel_, Precomputed)
+        if self.assign == "centroid":
+            chosen = items[:, self._columns] if given else items
+            yield from value_blocks(self.kernel_, chosen, self._rows.prepared, n_jobs=self.n_jobs)
+            return
+        references = self._rows.prepared
+        queries = self.kernel_.prepare(items, like=references)
+        apart = KernelDistance(self.kernel_)
+        for part in cut(len(queries), max(1, AT_ONCE // len(references))):
+            some = queries.take(np.arange(part.start, part.stop))
+            out = np.empty((len(part), len(references)))
+            write_all(apart.between(some, references), out, mirrored=False, n_jobs=self.n_jobs)
+            yield part, out
+
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Return minus the objective of rows assigned to their clusters."""
         check_is_fitted(self)
@@ -309,3 +351,23 @@ sets; or kernel values of shape (n_rows, n_rows)
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = isinstance(self.kernel, Precomputed) or self.kernel == "precomputed"
         return tags
+
+
+def _explained(
+    values: Floats, decides: Floats, found: KernelClusters, numbers: Integers, centroid: bool
+) -> Explanation:
+    """Explain one row from its kernel values, or distances, with the training rows of these numbers."""
+    label = int(np.argmin(decides))
+    members = np.flatnonzero(found.shares[:, label])
+    weight = found.shares[members, label] * (-2.0 if centroid else 1.0)
+    what = "squared distance less k(x, x)" if centroid else "mean distance"
+    account = account_of(
+        f"{what} of cluster {label}",
+        weight * values[members],
+        rows=numbers[members],
+        columns={"kernel" if centroid else "distance": values[members], "weight": weight},
+        also={"(the mean's own square)": float(found.squares[label])} if centroid else None,
+    )
+    path = told_distances(decides, "cluster", f"at a {what} of")
+    said = f"Cluster {label}: its {what} in feature space is the smallest, {number(float(decides[label]))}."
+    return Explanation(label, said, [account], path)

@@ -20,6 +20,7 @@ from bisector.density.mixture_parameters import (
     collapsed,
     told,
 )
+from bisector.engine.explanation import Explanation
 from bisector.engine.map_reduce import map_blocks
 from bisector.engine.sources import source
 from bisector.engine.validation import (
@@ -270,6 +271,23 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         parts = self._parts(X)
         shares = np.exp(parts - parts.max(axis=1, keepdims=True))
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+    def explain_rows(self, X: Any) -> list[Explanation]:
+        """Say to which component each row belongs, and what each adds to the density there.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        list of Explanation
+            The answer is the most probable component. The first account are the probabilities of the components,
+            which add up to one; the second adds up to the density.
+        """
+        from bisector.density.mixture_reasons import explain_components
+
+        return explain_components(self, self._parts(X), self.predict_proba(X))
 
     def sample(self, n_samples: int = 1) -> tuple[Floats, NDArray[np.int64]]:
         """Draw rows, component by component, and tell the component of each."""

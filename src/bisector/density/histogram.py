@@ -10,6 +10,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from bisector.density.boxes import check_box, check_dense
+from bisector.density.density_reasons import density_account, explain_density
+from bisector.engine.explanation import Explanation, feature_names
+from bisector.engine.show import number
 from bisector.engine.validation import blank, check_count, check_finite, check_weights, store
 
 Floats = NDArray[np.float64]
@@ -97,16 +100,48 @@ class HistogramDensity(BaseEstimator):
 
     def score_samples(self, X: Any) -> Floats:
         """Return the logarithm of the density at every row of X; −inf where a cell is empty."""
+        cells = self._cells(X)
+        logs = np.full(len(cells), -np.inf)
+        logs[cells >= 0] = (np.log(self.shares_) - self._log_volumes())[cells[cells >= 0]]
+        return logs
+
+    def _cells(self, X: Any) -> NDArray[np.int64]:
+        """Return which of the cells with rows each row of X is in; −1 for none."""
         check_is_fitted(self)
         rows = check_dense(self, X, reset=False).astype(np.float64, copy=False)
         places = _places(rows, self.edges_)
         inside = (places >= 0).all(axis=1)
         numbers = _numbered(np.maximum(places, 0), self.edges_)
         found = np.minimum(np.searchsorted(self._numbers, numbers), len(self._numbers) - 1)
-        inside &= self._numbers[found] == numbers
-        logs = np.full(len(rows), -np.inf)
-        logs[inside] = (np.log(self.shares_) - self._log_volumes())[found[inside]]
-        return logs
+        return np.where(inside & (self._numbers[found] == numbers), found, -1)
+
+    def explain_rows(self, X: Any) -> list[Explanation]:
+        """Say why the density is as high as it is at each row: the cell it is in, and the share of rows there.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        list of Explanation
+            The answer is the log density; ``path`` are the sides of the cell, and the account has one part.
+        """
+        logs, cells = self.score_samples(X), self._cells(X)
+        names, volumes = feature_names(self, len(self.edges_)), self._log_volumes()
+        explained = []
+        for log, cell in zip(logs.tolist(), cells.tolist(), strict=True):
+            if cell < 0:
+                explained.append(explain_density(log, None))
+                continue
+            path = [
+                f"{number(float(edges[place]))} ≤ {name} < {number(float(edges[place + 1]))}"
+                for name, edges, place in zip(names, self.edges_, self.cells_[cell], strict=True)
+            ]
+            columns = {"share of the rows": [self.shares_[cell]], "log volume": [volumes[cell]]}
+            account = density_account(np.array([log]), names=["the rows in its cell"], columns=columns)
+            explained.append(explain_density(log, account, path))
+        return explained
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the logarithm of the likelihood of all rows of X together."""

@@ -12,10 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from bisector.density.bandwidths import Widths, find_widths
 from bisector.density.boxes import check_box, check_dense, outside, refuse_outside
+from bisector.density.density_reasons import density_account, explain_density
 from bisector.density.reflection import folded, mirror_images, reflected
 from bisector.distances.distance import Distance
 from bisector.distances.minkowski import Euclidean, Minkowski
 from bisector.distances.names import resolve
+from bisector.distances.reductions import all_distances
+from bisector.engine.explanation import Explanation
 from bisector.engine.validation import (
     blank,
     check_choice,
@@ -133,6 +136,7 @@ class KernelDensity(HoldsValues, BaseEstimator):
     _distance: Distance
     _widths: Widths
     _bounds: Floats | None
+    _numbers: NDArray[np.int64]
     _arranged: Arranged | None
     X_fit_: NDArray[Any]
     weights_fit_: Floats
@@ -162,8 +166,10 @@ class KernelDensity(HoldsValues, BaseEstimator):
         distance = resolve(self.metric, metric_params=self.metric_params)
         rows = check_dense(stand_in, X, reset=True)
         weights = check_weights(sample_weight, len(rows))
+        numbers = np.arange(len(rows))
         if weights is not None and not weights.all():
-            rows, weights = rows[weights > 0], weights[weights > 0]
+            numbers = np.flatnonzero(weights)
+            rows, weights = rows[numbers], weights[numbers]
         widths = find_widths(self.bandwidth, self.scale, rows.astype(np.float64, copy=False), weights)
         bounds = None
         if self.bounds is not None:
@@ -175,6 +181,7 @@ class KernelDensity(HoldsValues, BaseEstimator):
             "_distance": distance.learned(rows),
             "_widths": widths,
             "_bounds": bounds,
+            "_numbers": numbers,
             "bandwidth_": widths.told,
             "X_fit_": rows,
             "weights_fit_": np.ones(len(rows)) if weights is None else weights,
@@ -195,7 +202,7 @@ class KernelDensity(HoldsValues, BaseEstimator):
         rows = check_dense(self, X, reset=False).astype(np.float64, copy=False)
         if self._bounds is None:
             return self._log_density(rows)
-        reach = self._bump.reach * self._widths.along * self.local_factors_.max()
+        reach = self._reach()
         known = self.X_fit_.astype(np.float64, copy=False)
         nearby = np.stack([known.min(axis=0) - reach, known.max(axis=0) + reach], axis=1)
         logs = np.full(len(rows), -np.inf)
@@ -205,6 +212,50 @@ class KernelDensity(HoldsValues, BaseEstimator):
                 logs[near] = np.logaddexp(logs[near], self._log_density(images[near]))
         logs[outside(rows, self._bounds)] = -np.inf
         return logs
+
+    def explain_rows(self, X: Any) -> list[Explanation]:
+        """Say why the density is as high as it is at each row: what the bump on each training row adds.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        list of Explanation
+            The answer is the log density; the account adds up to the density.
+        """
+        logs = self.score_samples(X)
+        rows = check_dense(self, X, reset=False).astype(np.float64, copy=False)
+        images = [rows] if self._bounds is None else reflected(rows, self._bounds, self._reach())
+        explained = []
+        for i, log in enumerate(logs.tolist()):
+            parts = self._log_parts(images[0][i])
+            for image in images[1:]:
+                parts = np.logaddexp(parts, self._log_parts(image[i]))
+            numbers = self._numbers
+            account = None if log == -np.inf else density_account(parts, rows=numbers)
+            explained.append(explain_density(log, account))
+        return explained
+
+    def _log_parts(self, row: Floats) -> Floats:
+        """Return the logarithm of what the bump on each training row adds to the density at a place."""
+        d, factors = self.n_features_in_, self.local_factors_
+        if self._euclidean:
+            steps = self._widths.units(self._centred(self.X_fit_)) - self._widths.units(
+                self._centred(row[None])
+            )
+            far = np.linalg.norm(steps, axis=1) / factors
+        else:
+            prepared = self._distance.prepare(self.X_fit_)
+            apart = all_distances(self._distance, self._distance.prepare(row[None], prepared), prepared)[0]
+            far = apart.astype(np.float64) / (self._widths.along[0] * factors)
+        constant = self._bump.log_constant(d) - self._widths.log_volume - math.log(self.weights_fit_.sum())
+        return self._bump.log_height(far) + np.log(self.weights_fit_) - d * np.log(factors) + constant
+
+    def _reach(self) -> Floats:
+        """Return how far the widest bump reaches along each feature."""
+        return np.asarray(self._bump.reach * self._widths.along * self.local_factors_.max())
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the logarithm of the likelihood of all rows of X together."""

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from bisector.density.bandwidths import find_widths, rule_width
 from bisector.density.boxes import check_dense
 from bisector.density.kernel_density import KernelDensity
+from bisector.engine.explanation import Explanation
 from bisector.engine.validation import blank, check_count, check_weights, store
 from bisector.engine.values import HoldsValues
 from bisector.kernels.bumps import resolve_bump
@@ -132,6 +133,12 @@ class KernelDensityCV(HoldsValues, BaseEstimator):
         check_is_fitted(self)
         check_dense(self, X, reset=False)
         return self.best_estimator_.score_samples(X)
+
+    def explain_rows(self, X: Any) -> list[Explanation]:
+        """Say why the density is as high as it is at each row, as KernelDensity does."""
+        check_is_fitted(self)
+        check_dense(self, X, reset=False)
+        return self.best_estimator_.explain_rows(X)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the logarithm of the likelihood of all rows of X together."""

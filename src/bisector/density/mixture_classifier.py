@@ -9,7 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from bisector.density.boxes import check_dense
 from bisector.density.gaussian_mixture import GaussianMixture
+from bisector.density.mixture_reasons import explain_classes_of_components
 from bisector.density.quiet_mixture import quietly_fitted
+from bisector.engine.explanation import Explanation
 from bisector.engine.targets import check_labels
 from bisector.engine.validation import blank, check_count, check_finite, check_weights, store
 
@@ -140,3 +142,21 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
         """Return the most probable class of every row."""
         chosen = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[chosen])
+
+    def explain_rows(self, X: Any) -> list[Explanation]:
+        """Say why each row is of its class: how probable each bump is, times the share of the class in it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        list of Explanation
+            The account adds up to the probability of the predicted class.
+        """
+        check_is_fitted(self)
+        rows = check_dense(self, X, reset=False).astype(np.float64, copy=False)
+        return explain_classes_of_components(
+            self.mixture_.predict_proba(rows), self.class_shares_, self.classes_
+        )

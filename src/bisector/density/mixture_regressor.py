@@ -9,7 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from bisector.density.boxes import check_dense
 from bisector.density.gaussian_mixture import GaussianMixture
+from bisector.density.mixture_reasons import explain_means_of_components
 from bisector.density.quiet_mixture import quietly_fitted
+from bisector.engine.explanation import Explanation
 from bisector.engine.targets import Numbers, check_numbers
 from bisector.engine.validation import blank, check_count, check_finite, check_weights, store
 from bisector.solvers.mixture import Mixture
@@ -114,6 +116,31 @@ class GaussianMixtureRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
         Far from all bumps the nearest one decides alone: there is no 0/0.
         """
+        shares, means, rests = self._components(X)
+        mean = np.einsum("ij,ijt->it", shares, means)
+        answer = self._targets.shaped(mean)
+        if not return_std:
+            return answer
+        square = np.einsum("ij,ijt->it", shares, means**2 + rests)
+        return answer, self._targets.shaped(np.sqrt(np.maximum(square - mean**2, 0.0)))
+
+    def explain_rows(self, X: Any) -> list[Explanation]:
+        """Say why each row is predicted as it is: how probable each bump is, times the mean it has for y there.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        list of Explanation
+            With an account for each target, which adds up to the prediction.
+        """
+        shares, means, _ = self._components(X)
+        return explain_means_of_components(shares, means, single=self._targets.single)
+
+    def _components(self, X: Any) -> tuple[Floats, Floats, Floats]:
+        """Return how probable each component is at each row, the mean it has for y there, and the variance."""
         check_is_fitted(self)
         rows = check_dense(self, X, reset=False).astype(np.float64, copy=False)
         d, full = self.n_features_in_, self.mixture_
@@ -124,15 +151,9 @@ class GaussianMixtureRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         parts = of_x.log_parts(rows)
         shares = np.exp(parts - parts.max(axis=1, keepdims=True))
         shares /= shares.sum(axis=1, keepdims=True)
-        mean = np.zeros((len(rows), full.means_.shape[1] - d))
-        square = np.zeros_like(mean)
-        for j, (centre, matrix) in enumerate(zip(full.means_, covariances, strict=True)):
+        means, rests = [], []
+        for centre, matrix in zip(full.means_, covariances, strict=True):
             slopes = np.linalg.solve(matrix[:d, :d], matrix[:d, d:])
-            plane = centre[d:] + (rows - centre[:d]) @ slopes
-            rest = np.diag(matrix[d:, d:] - matrix[d:, :d] @ slopes)
-            mean += shares[:, j : j + 1] * plane
-            square += shares[:, j : j + 1] * (plane**2 + rest)
-        answer = self._targets.shaped(mean)
-        if not return_std:
-            return answer
-        return answer, self._targets.shaped(np.sqrt(np.maximum(square - mean**2, 0.0)))
+            means.append(centre[d:] + (rows - centre[:d]) @ slopes)
+            rests.append(np.diag(matrix[d:, d:] - matrix[d:, :d] @ slopes))
+        return shares, np.stack(means, axis=1), np.stack(rests)

@@ -1,6 +1,7 @@
 """Density from neighbours: how large a ball must be to hold k rows (LFD 6.4)."""
 
 import math
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -9,6 +10,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from bisector.density.boxes import check_box, check_dense, outside, refuse_outside
+from bisector.density.density_reasons import density_account, explain_density
+from bisector.engine.explanation import Explanation
+from bisector.engine.show import number
 from bisector.engine.validation import blank, check_choice, check_count, store
 from bisector.kernels.bumps import log_ball
 from bisector.search.choose import build_index
@@ -114,6 +118,37 @@ class NearestNeighborDensity(BaseEstimator):
         if self._box is not None:
             logs[outside(rows, self._box)] = -np.inf
         return logs
+
+    def explain_rows(self, X: Any) -> list[Explanation]:
+        """Say why the density is as high as it is at each row: the k nearest rows, each with its share.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        list of Explanation
+            The answer is the log density; the account by neighbours adds up to the density, or where that is
+            infinite to one.
+        """
+        logs = self.score_samples(X)
+        rows = check_dense(self, X, reset=False)
+        distances, ids = self.index_.query(rows, self._k, n_jobs=self.n_jobs)
+        positions = self.index_.positions(ids)
+        explained = []
+        for log, apart, near in zip(logs.tolist(), distances, positions, strict=True):
+            share = np.full(self._k, log - math.log(self._k))
+            account = None
+            if log > -math.inf:
+                share = share if log < math.inf else np.zeros(self._k)
+                account = density_account(share, rows=near, columns={"distance": apart})
+            found = explain_density(log, account)
+            reach = f"{self._k} of {len(self.index_):,} rows lie within {number(float(apart[-1]))}"
+            outside = log == -math.inf
+            said = found.summary if outside else f"The log density is {number(log)}: {reach}."
+            explained.append(replace(found, summary=said))
+        return explained
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the logarithm of the likelihood of all rows of X together."""

@@ -13,6 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from bisector.density.boxes import check_dense
 from bisector.density.gaussian_mixture import GaussianMixture
 from bisector.density.kernel_density import KernelDensity
+from bisector.engine.explanation import Explanation, account_of
+from bisector.engine.show import number
 from bisector.engine.validation import blank, check_finite, check_number, store
 
 Floats = NDArray[np.float64]
@@ -123,6 +125,40 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Return −1 for new rows, 1 for usual ones."""
         return np.where(self.decision_function(X) < 0, -1, 1)
+
+    def explain_rows(self, X: Any) -> list[Explanation]:
+        """Say why each row is called new or usual: its log density, and the level of alarm.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        list of Explanation
+            The first account adds up to the value of `decision_function`; where the density can explain itself,
+            its own account is the second.
+        """
+        answers, scores, p = self.predict(X), self.score_samples(X), self.p_values(X)
+        rows = check_dense(self, X, reset=False)
+        inner: list[Explanation | None] = [None] * len(rows)
+        if hasattr(self.density_, "explain_rows"):
+            inner = list(self.density_.explain_rows(rows))
+        explained = []
+        for answer, score, value, own in zip(
+            answers.tolist(), scores.tolist(), p.tolist(), inner, strict=True
+        ):
+            parts = np.array([score, -self.offset_])
+            names = ["log density", "less the level of alarm"]
+            account = account_of("log density above the alarm", parts, names=names)
+            word, side = ("Usual", "not below") if answer == 1 else ("New", "below")
+            said = (
+                f"{word}: the log density, {number(score)}, is {side} the level of alarm, {number(self.offset_)} "
+                f"(p = {number(value)})."
+            )
+            more = [] if own is None else list(own.accounts)
+            explained.append(Explanation(answer, said, [account, *more]))
+        return explained
 
     def p_values(self, X: Any) -> Floats:
         """Return how probable it is that a usual row is at least as unusual as each row; at most alpha is new."""

@@ -96,7 +96,7 @@ class Move:
     to : ndarray of shape (n_features,)
         Where the boundary is met; the least step beyond it changes the answer.
     length : float
-        How far that is, in the model's own distance.
+        How far that is: in a straight line where a boundary is known exactly, else in the model's own distance.
     answer : object
         What the model answers beyond.
     smallest : bool

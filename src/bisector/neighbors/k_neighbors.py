@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils import Tags
 
 from bisector.distances.distance import Rows
+from bisector.engine.explanation import Explanation
 from bisector.engine.targets import Labels, Numbers, check_labels, check_numbers
 from bisector.engine.validation import check_choice, check_weights, store
 from bisector.measures.error_bounds import ErrorBounds, error_bounds
@@ -278,6 +279,23 @@ class KNeighborsClassifier(ClassifierMixin, _KNeighbors):
         shares = [np.concatenate(column) for column in zip(*parts, strict=True)]
         return shares[0] if self._labels.single else shares
 
+    def explain_rows(self, X: Any) -> list[Explanation]:
+        """Say why each row is of its class: its neighbours, how near they are, and how each votes.
+
+        Parameters
+        ----------
+        X : rows, as for `predict`
+
+        Returns
+        -------
+        list of Explanation
+            The account adds up to the probability of the predicted class. ``move`` is the shortest step to
+            another class if one neighbour decides under Euclidean distance; else one known to change the class.
+        """
+        from bisector.neighbors.neighbor_reasons import explain_voters
+
+        return explain_voters(self, X)
+
     def error_bounds(self, level: float = 0.95) -> ErrorBounds:
         """Bound the error of the best classifier there could be, from the nearest neighbour of each training row.
 
@@ -438,6 +456,28 @@ class KNeighborsRegressor(MultiOutputMixin, RegressorMixin, _KNeighbors):
             for found in self._found_in_blocks(X)
         ]
         return self._targets.shaped(np.concatenate(parts))
+
+    def explain_rows(self, X: Any) -> list[Explanation]:
+        """Say why each row is predicted as it is: its neighbours, how near they are, and what each adds.
+
+        Parameters
+        ----------
+        X : rows, as for `predict`
+
+        Returns
+        -------
+        list of Explanation
+            The account adds up to the prediction, if that is a mean; else to one, what the neighbours weigh.
+        """
+        from bisector.neighbors.neighbor_reasons import explain_averages
+
+        answers = self.predict(X)
+        explained: list[Explanation] = []
+        for found in self._found_in_blocks(X):
+            some = answers[len(explained) : len(explained) + len(found.starts) - 1]
+            vote = votes(found, self.weights)
+            explained += explain_averages(found, vote, self._targets, some, self.aggregate)
+        return explained
 
     def _keep_targets(self, kept: NDArray[np.bool_]) -> None:
         self._targets = self._targets._replace(values=self._targets.values[kept])

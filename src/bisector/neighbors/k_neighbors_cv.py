@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from bisector.distances.distance import Distance
 from bisector.distances.estimator_input import check_items, tell_input_tags
 from bisector.distances.names import resolve
+from bisector.engine.explanation import Explanation
 from bisector.engine.items import picked
 from bisector.engine.targets import check_labels, check_numbers
 from bisector.engine.validation import blank, check_count, store
@@ -113,6 +114,13 @@ class _ChoosesK(HoldsValues, BaseEstimator):
         """Predict with the chosen k."""
         check_is_fitted(self)
         return self.best_estimator_.predict(check_items(self, X, self.best_metric_, reset=False))
+
+    def explain_rows(self, X: Any) -> list[Explanation]:
+        """Say why each row is answered as it is, by its neighbours: as the best estimator explains it."""
+        check_is_fitted(self)
+        items = check_items(self, X, self.best_metric_, reset=False)
+        explained: list[Explanation] = self.best_estimator_.explain_rows(items)
+        return explained
 
     def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
         """Find the nearest training rows, by default the chosen number of them; as `KNeighborsClassifier` does."""

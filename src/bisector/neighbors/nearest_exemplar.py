@@ -13,6 +13,7 @@ from bisector.distances.distance import Distance, Exemplar
 from bisector.distances.estimator_input import check_items, tell_input_tags
 from bisector.distances.names import resolve
 from bisector.distances.reductions import nearest_one
+from bisector.engine.explanation import Explanation
 from bisector.engine.items import picked
 from bisector.engine.targets import check_labels
 from bisector.engine.validation import blank, check_choice, check_count, check_weights, store
@@ -184,6 +185,26 @@ class NearestExemplarClassifier(ClassifierMixin, HoldsValues, BaseEstimator):
         shares = np.zeros((len(among), len(self.classes_)))
         shares[:, self._voters.classes_] = among
         return shares
+
+    def explain_rows(self, X: Any) -> list[Explanation]:
+        """Say why each row is of its class: which exemplars are nearest, and how far it is to another class.
+
+        Parameters
+        ----------
+        X : rows, as for `predict`
+
+        Returns
+        -------
+        list of Explanation
+            The account of votes adds up to the probability of the predicted class; if one exemplar decides, another
+            tells what each feature adds to its distance, where that is a sum over features. ``move`` is the
+            shortest step to another class if one exemplar decides under Euclidean distance; else one known to
+            change it.
+        """
+        from bisector.neighbors.exemplar_reasons import explain_exemplars
+
+        check_is_fitted(self)
+        return explain_exemplars(self, self._items(X))
 
     def distances(self, X: Any) -> Floats:
         """Return the distance of every row of X to every exemplar."""

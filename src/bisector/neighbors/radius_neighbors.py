@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from bisector.engine.explanation import Explanation
 from bisector.engine.targets import Labels, check_labels, check_numbers
 from bisector.engine.validation import check_choice, check_weights, store
 from bisector.neighbors.k_neighbors import Aggregate, aggregated, check_aggregate
@@ -172,6 +173,24 @@ class RadiusNeighborsClassifier(ClassifierMixin, _RadiusNeighbors):
             columns.append(shares)
         return columns[0] if self._labels.single else columns
 
+    def explain_rows(self, X: Any) -> list[Explanation]:
+        """Say why each row is of its class: its neighbours, how near they are, and how each votes.
+
+        Parameters
+        ----------
+        X : rows, as for `predict`
+
+        Returns
+        -------
+        list of Explanation
+            The account adds up to the probability of the predicted class. A row without neighbours has the label
+            for outliers, and no part.
+        """
+        from bisector.neighbors.neighbor_reasons import explain_votes
+
+        answers, found = self.predict(X), self._found(X)
+        return explain_votes(found, votes(found, self.weights), self._labels, answers)
+
     def _without_neighbours(self, found: Found) -> NDArray[np.bool_]:
         lonely = np.diff(found.starts) == 0
         if lonely.any() and self.outlier_label_ is None:
@@ -286,3 +305,20 @@ class RadiusNeighborsRegressor(MultiOutputMixin, RegressorMixin, _RadiusNeighbor
                 stacklevel=2,
             )
         return self._targets.shaped(predicted)
+
+    def explain_rows(self, X: Any) -> list[Explanation]:
+        """Say why each row is predicted as it is: its neighbours, how near they are, and what each adds.
+
+        Parameters
+        ----------
+        X : rows, as for `predict`
+
+        Returns
+        -------
+        list of Explanation
+            The account adds up to the prediction, if that is a mean; else to one, what the neighbours weigh.
+        """
+        from bisector.neighbors.neighbor_reasons import explain_averages
+
+        answers, found = self.predict(X), self._found(X)
+        return explain_averages(found, votes(found, self.weights), self._targets, answers, self.aggregate)

@@ -12,6 +12,7 @@ from sklearn.utils import Tags, get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from bisector.engine.explanation import Explanation
 from bisector.engine.items import picked
 from bisector.engine.lookup import look_up
 from bisector.engine.progress import track
@@ -198,6 +199,24 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         places = self.predict_proba(X).argmax(axis=1)
         labels: NDArray[Any] = self.classes_[places]
         return labels
+
+    def explain_rows(self, X: Any) -> list[Explanation]:
+        """Say why each row is of its class: what each fold's classifier and calibrator make of it.
+
+        Parameters
+        ----------
+        X : rows, as the estimator takes them
+
+        Returns
+        -------
+        list of Explanation
+            The first account adds up to the probability of the predicted class, a part for each fold. If there is
+            one classifier only, the account of its calibrator follows, and that of the classifier if it has any.
+        """
+        from bisector.probability.calibration_reasons import explain_pairs
+
+        check_is_fitted(self)
+        return explain_pairs(self.calibrated_classifiers_, self.classes_, X)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Say which metadata go where: to the estimator's ``fit`` and to the splitter's ``split``."""

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
+from bisector.engine.explanation import Explanation
 from bisector.engine.scored_rows import check_scores
 from bisector.engine.threads import parallel
 from bisector.engine.validation import check_weights
@@ -75,6 +76,20 @@ class Calibrator(TransformerMixin, BaseEstimator, ABC):
             float32 if the scores are.
         """
         return self._at(self._positive, scores)
+
+    @abstractmethod
+    def explain_rows(self, scores: ArrayLike) -> list[Explanation]:
+        """Say how each score becomes a probability.
+
+        Parameters
+        ----------
+        scores : array of shape (n_samples,) or (n_samples, 1)
+
+        Returns
+        -------
+        list of Explanation
+            The answer is the probability of the positive class.
+        """
 
     def transform(self, scores: ArrayLike) -> Floats:
         """Return what `predict` does.

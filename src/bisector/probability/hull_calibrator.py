@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from bisector.engine.scored_rows import check_scored_rows
-from bisector.engine.show import Table
+from bisector.engine.explanation import Explanation, account_of, told
+from bisector.engine.scored_rows import check_scored_rows, check_scores
+from bisector.engine.show import Table, number
 from bisector.engine.validation import blank, store
 from bisector.measures.roc import RocHull, hull_of
 
@@ -107,3 +108,39 @@ class HullCalibrator(Calibrator):
 
     def _positive(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.interp(scores, self.scores_, self.probabilities_)
+
+    def explain_rows(self, scores: ArrayLike) -> list[Explanation]:
+        """Say how each score becomes a probability: by the plateau it is on, or the two it lies between.
+
+        Parameters
+        ----------
+        scores : array of shape (n_samples,) or (n_samples, 1)
+
+        Returns
+        -------
+        list of Explanation
+            The answer is the probability of the positive class; the account has a part for each plateau, which add
+            up to it.
+        """
+        check_is_fitted(self)
+        values = check_scores(scores).astype(np.float64)
+        knots, heights = self.scores_, self.probabilities_
+        explained = []
+        for score in values.tolist():
+            above = int(np.clip(np.searchsorted(knots, score), 1, len(knots) - 1)) if len(knots) > 1 else 0
+            below = max(above - 1, 0)
+            gap = knots[above] - knots[below]
+            share = float(np.clip((score - knots[below]) / gap, 0.0, 1.0)) if gap > 0 else 0.0
+            ends = {below: 1 - share, above: share}
+            where = "between two plateaus"
+            if heights[below] == heights[above]:
+                ends, where = {above: 1.0}, "on a plateau"
+            account = account_of(
+                f"probability of {told(self.classes_[1])}",
+                [weight * heights[knot] for knot, weight in ends.items()],
+                names=[f"the plateau at {number(float(heights[knot]))}" for knot in ends],
+                columns={"its nearest score": knots[list(ends)], "weight": list(ends.values())},
+            )
+            said = f"A score of {number(score)} is {where}: the probability is {number(account.total)}."
+            explained.append(Explanation(account.total, said, [account]))
+        return explained

@@ -8,7 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
-from bisector.engine.scored_rows import check_scored_rows
+from bisector.engine.explanation import Explanation, account_of, told
+from bisector.engine.scored_rows import check_scored_rows, check_scores
+from bisector.engine.show import number
 from bisector.engine.validation import blank, check_choice, check_flag, check_number, store
 from bisector.solvers.sigmoid import Sigmoid, class_distances, likelihood_sigmoid
 
@@ -147,6 +149,36 @@ class LogisticCalibrator(Calibrator):
         """
         check_is_fitted(self)
         return self._at(self._sigmoid.at, scores)
+
+    def explain_rows(self, scores: ArrayLike) -> list[Explanation]:
+        """Say how each score becomes a probability: which log-odds it has, and what they are made of.
+
+        Parameters
+        ----------
+        scores : array of shape (n_samples,) or (n_samples, 1)
+
+        Returns
+        -------
+        list of Explanation
+            The answer is the probability of the positive class; the account adds up to its log-odds.
+        """
+        check_is_fitted(self)
+        values = check_scores(scores).astype(np.float64)
+        sigmoid, probabilities = self._sigmoid, self._at(self._positive, values)
+        explained = []
+        for score, probability in zip(values.tolist(), probabilities.tolist(), strict=True):
+            centre = f"{number(float(sigmoid.slope))} × (score − {number(float(sigmoid.centre))})"
+            odds = float(sigmoid.at(np.array([score]))[0])
+            title = f"log-odds of {told(self.classes_[1])}"
+            parts = [odds - sigmoid.log_odds, sigmoid.log_odds]
+            account = account_of(title, parts, names=[centre, "log-odds at the centre"])
+            said = (
+                f"A score of {number(score)} has log-odds of {number(odds)}: the probability is "
+                f"{number(probability)}."
+            )
+            # A sigmoid that is a step has infinite log-odds, which nothing adds up to.
+            explained.append(Explanation(probability, said, [account] if np.isfinite(odds) else []))
+        return explained
 
     def _positive(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         return expit(self._sigmoid.at(scores))

@@ -2,6 +2,7 @@
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -111,6 +112,8 @@ class BumpNetwork(HoldsValues, BaseEstimator):
 
     _network: Network
     metric_: Distance
+    n_centers_: int
+    center_indices_: Any
 
     def _start(self, X: Any, sample_weight: ArrayLike | None) -> tuple[Any, Distance, Rows, Floats]:
         """Check the parameters and the rows; return a stand-in, the metric, the rows and their weights."""
@@ -275,6 +278,20 @@ class BumpNetwork(HoldsValues, BaseEstimator):
         items = check_items(self, X, self.metric_, reset=False)
         rows = self.metric_.prepare(items, like=self._network.bumps.centres)
         return self._network.signals(rows, self.n_jobs)
+
+    def _height_blocks(self, X: Any) -> Iterator[Floats]:
+        """Yield the heights of all bumps at some rows at a time."""
+        check_is_fitted(self)
+        items = check_items(self, X, self.metric_, reset=False)
+        bumps = self._network.bumps
+        for block in BumpFeatures(bumps, self.metric_.prepare(items, like=bumps.centres)).blocks():
+            yield block.X
+
+    def _bump_names(self) -> list[str]:
+        """Return what the bumps are called: by their numbers, and the rows they stand on."""
+        if self.center_indices_ is None:
+            return [f"bump {j}" for j in range(self.n_centers_)]
+        return [f"bump {j} on row {row}" for j, row in enumerate(self.center_indices_.tolist())]
 
     def __sklearn_tags__(self) -> Tags:
         return tell_input_tags(super().__sklearn_tags__(), self.metric)

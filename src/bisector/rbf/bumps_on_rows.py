@@ -2,7 +2,8 @@
 
 import math
 import warnings
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from bisector.distances.distance import Distance, Rows
 from bisector.distances.estimator_input import check_items, tell_input_tags
 from bisector.distances.names import resolve
-from bisector.distances.reductions import nearest_one
+from bisector.distances.reductions import all_distances, cut, nearest_one
+from bisector.engine.show import number
 from bisector.engine.validation import blank, check_choice, check_weights
 from bisector.engine.values import HoldsValues
 from bisector.kernels.bumps import Bump, resolve_bump
@@ -23,6 +25,28 @@ from bisector.search.index import Index
 from bisector.solvers.bump_averages import averages_within, bump_averages
 
 Floats = NDArray[np.float64]
+
+# Distances that are held at a time for explanations.
+_AT_ONCE = 2**22
+
+
+class Influence(NamedTuple):
+    """What counts in the average at a query: places among the kept rows, their numbers, shares and distances."""
+
+    places: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    shares: Floats
+    distances: Floats
+    reached: bool
+
+    def in_words(self) -> str:
+        """Say which row counts most."""
+        if not len(self.rows):
+            return "no bump reaches it"
+        first = f"row {self.rows[0]}, at a distance of {number(float(self.distances[0]))}"
+        if not self.reached:
+            return f"no bump reaches it, and the nearest is {first}"
+        return f"{len(self.rows):,} bumps reach it, and {number(float(self.shares[0]))} of the weight has {first}"
 
 
 class BumpsOnRows(HoldsValues, BaseEstimator):
@@ -42,6 +66,7 @@ class BumpsOnRows(HoldsValues, BaseEstimator):
     _index: Index | None
     _rows: Rows
     _weights: Floats
+    _kept: NDArray[np.int64]
 
     def _keep(self, X: Any, sample_weight: ArrayLike | None) -> tuple[Any, dict[str, Any], Choice]:
         """Check the input; return a stand-in, what is learned of the rows, and the widths to choose from."""
@@ -101,6 +126,33 @@ class BumpsOnRows(HoldsValues, BaseEstimator):
         if not reached.all():
             self._answer_outside(answers, queries, values, np.flatnonzero(~reached))
         return answers
+
+    def _influence(self, X: Any) -> Iterator[Influence]:
+        """Yield, for every query, which rows count in its average, by which share, and how far they are.
+
+        A query that no bump reaches is answered by the nearest row, or by none.
+        """
+        queries = self.metric_.prepare(check_items(self, X, self.metric_, reset=False), like=self._rows)
+        widths = np.broadcast_to(self.width_, len(self._rows))
+        with np.errstate(divide="ignore"):
+            log_weights = np.log(self._weights)
+        for part in cut(len(queries), max(1, _AT_ONCE // len(self._rows))):
+            some = queries.take(np.arange(part.start, part.stop))
+            apart = np.empty((len(part), len(self._rows)))
+            all_distances(self.metric_, some, self._rows, apart, n_jobs=self.n_jobs)
+            for line in apart:
+                logs = self.bump_.log_height(line / widths) + log_weights
+                peak = logs.max()
+                if np.isfinite(peak):
+                    shares = np.exp(logs - peak)
+                    shares /= shares.sum()
+                    rows = np.flatnonzero(shares)
+                    rows = rows[np.argsort(-shares[rows], kind="stable")]
+                elif self.outside == "nearest":
+                    rows, shares = np.array([int(np.argmin(line))]), np.ones(len(line))
+                else:
+                    rows, shares = np.empty(0, np.int64), np.ones(len(line))
+                yield Influence(rows, self._kept[rows], shares[rows], line[rows], bool(np.isfinite(peak)))
 
     def _answer_outside(self, answers: Floats, queries: Rows, values: Floats, far: NDArray[np.int64]) -> None:
         takes = "takes the answer of the nearest row" if self.outside == "nearest" else "has no answer"

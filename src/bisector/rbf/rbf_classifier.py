@@ -7,6 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from bisector.engine.explanation import Explanation, account_of, plain, told
+from bisector.engine.show import number
 from bisector.engine.validation import check_choice, store
 from bisector.rbf.bumps_on_rows import BumpsOnRows, Floats, best_width
 from bisector.rbf.kept_labels import kept_labels
@@ -86,7 +88,7 @@ class RBFClassifier(ClassifierMixin, BumpsOnRows):
         """
         check_choice("link", self.link, ("share", "logistic"))
         stand_in, learned, choice = self._keep(X, sample_weight)
-        codes, classes = kept_labels(self, y, learned.pop("_n_given"), learned.pop("_kept"), least=1)
+        codes, classes = kept_labels(self, y, learned.pop("_n_given"), learned["_kept"], least=1)
         shares = np.eye(len(classes))[codes]
         widths = choice.widths
         if choice.open:
@@ -116,3 +118,31 @@ class RBFClassifier(ClassifierMixin, BumpsOnRows):
             return shares
         raised = np.exp(shares)
         return raised / raised.sum(axis=1, keepdims=True)
+
+    def explain_rows(self, X: Any) -> list[Explanation]:
+        """Say why each row is of its class: which rows count most at it, and how each votes.
+
+        Parameters
+        ----------
+        X : rows, as for `predict`
+
+        Returns
+        -------
+        list of Explanation
+            The account adds up to the share of the predicted class, from which `link` makes the probability.
+        """
+        check_is_fitted(self)
+        labels, explained = self.classes_[self._shares.argmax(axis=1)], []
+        for found in self._influence(X):
+            votes = found.shares @ self._shares[found.places]
+            answer = self.classes_[int(np.argmax(votes))]
+            of = labels[found.places]
+            account = account_of(
+                f"share of {told(answer)}",
+                np.where(of == answer, found.shares, 0.0),
+                rows=found.rows,
+                columns={"distance": found.distances, "class": of, "vote": found.shares},
+            )
+            said = f"{told(answer)}, by {number(account.total)} of the weight: {found.in_words()}."
+            explained.append(Explanation(plain(answer), said, [account] if len(found.rows) else []))
+        return explained

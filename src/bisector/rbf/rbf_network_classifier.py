@@ -10,12 +10,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from bisector.engine.decisions import explain_sums
+from bisector.engine.explanation import Explanation
 from bisector.engine.validation import check_choice, store
 from bisector.rbf.bump_network import BumpNetwork, Floats, Task, dtype_of
 from bisector.rbf.kept_labels import kept_labels
 from bisector.solvers.bump_features import BumpFeatures, Bumps
 from bisector.solvers.bump_weights import BumpWeights, curvature_mix, fit_weights
 from bisector.solvers.logistic import logistic
+from bisector.solvers.two_class_problems import two_class_problems
 
 
 def _has_probabilities(model: Any) -> bool:
@@ -147,6 +150,30 @@ class RBFNetworkClassifier(ClassifierMixin, BumpNetwork):
         raised = np.exp(scores - scores.max(axis=1, keepdims=True))
         made: Floats = raised / raised.sum(axis=1, keepdims=True)
         return made
+
+    def explain_rows(self, X: Any) -> list[Explanation]:
+        """Say why each row is of its class: what each bump adds to the score, its weight times its height there.
+
+        Parameters
+        ----------
+        X : rows, as for `predict`
+
+        Returns
+        -------
+        list of Explanation
+            The account adds up to the score of `decision_function`; of several classes, that of the predicted one.
+        """
+        found: list[Explanation] = []
+        for heights in self._height_blocks(X):
+            weights = self._network.weights
+            scores = heights @ weights.coef + weights.intercept
+            codes = scores.argmax(axis=1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(np.int64)
+            problems = two_class_problems("one-vs-rest", len(self.classes_)).problems
+            found += explain_sums(
+                heights, weights.coef, weights.intercept, problems, codes, self.classes_,
+                names=self._bump_names(), beside=lambda problem: {}, value="height", of="bumps",
+            )  # fmt: skip
+        return found
 
     @property
     def _has_gcv(self) -> bool:

@@ -7,6 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from bisector.engine.explanation import Explanation
+from bisector.engine.row_reasons import explain_row_sums
 from bisector.engine.targets import Numbers, check_numbers
 from bisector.engine.validation import store
 from bisector.rbf.bump_network import BumpNetwork, Floats, Task, dtype_of
@@ -151,6 +153,27 @@ class RBFNetworkRegressor(RegressorMixin, MultiOutputMixin, BumpNetwork):
         """Return the sum of the bumps at every row of X."""
         check_is_fitted(self)
         return self._targets.shaped(self._signals(X))
+
+    def explain_rows(self, X: Any) -> list[Explanation]:
+        """Say why each row is predicted as it is: what each bump adds, its weight times its height there.
+
+        Parameters
+        ----------
+        X : rows, as for `predict`
+
+        Returns
+        -------
+        list of Explanation
+            With an account for each target, which adds up to the prediction.
+        """
+        found: list[Explanation] = []
+        for heights in self._height_blocks(X):
+            weights = self._network.weights
+            found += explain_row_sums(
+                heights, weights.coef, offsets=weights.intercept, names=self._bump_names(),
+                single=self._targets.single, value="height", of="bumps",
+            )  # fmt: skip
+        return found
 
     def _solve(self, bumps: Bumps, task: Task, labels: Any, alpha: float | None) -> BumpWeights:
         return fit_weights(bumps, *task[:3], labels, alpha, self.penalty, n_jobs=self.n_jobs)

@@ -7,6 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from bisector.engine.explanation import Explanation, account_of
+from bisector.engine.show import number
 from bisector.engine.targets import Numbers, check_numbers
 from bisector.engine.validation import store
 from bisector.rbf.bumps_on_rows import BumpsOnRows, best_width
@@ -101,7 +103,7 @@ class RBFRegressor(RegressorMixin, MultiOutputMixin, BumpsOnRows):
         stand_in, learned, choice = self._keep(X, sample_weight)
         n_rows = learned.pop("_n_given")
         targets = check_numbers(self, y, n_rows)
-        targets = targets._replace(values=targets.values[learned.pop("_kept")])
+        targets = targets._replace(values=targets.values[learned["_kept"]])
         widths = choice.widths
         if choice.open:
             left_out = self._left_out(learned, targets.values, widths)
@@ -117,3 +119,36 @@ class RBFRegressor(RegressorMixin, MultiOutputMixin, BumpsOnRows):
         """Return the weighted average of the targets at every row of X."""
         check_is_fitted(self)
         return self._targets.shaped(self._averages(X, self._targets.values))
+
+    def explain_rows(self, X: Any) -> list[Explanation]:
+        """Say why each row is predicted as it is: what each training row adds, its share times its target.
+
+        Parameters
+        ----------
+        X : rows, as for `predict`
+
+        Returns
+        -------
+        list of Explanation
+            With an account for each target, which adds up to the prediction.
+        """
+        check_is_fitted(self)
+        explained, single = [], self._targets.single
+        for found in self._influence(X):
+            accounts = []
+            for t, target in enumerate(self._targets.values[found.places].T):
+                accounts.append(
+                    account_of(
+                        "prediction" if single else f"prediction of target {t}",
+                        found.shares * target,
+                        rows=found.rows,
+                        columns={"distance": found.distances, "target": target, "weight": found.shares},
+                    )
+                )
+            if not len(found.rows):
+                explained.append(Explanation(float("nan"), "No prediction: no bump reaches it."))
+                continue
+            totals = [account.total for account in accounts]
+            said = f"Predicted {', '.join(map(number, totals))}: {found.in_words()}."
+            explained.append(Explanation(totals[0] if single else totals, said, accounts))
+        return explained

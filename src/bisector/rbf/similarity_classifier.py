@@ -1,5 +1,6 @@
 """Classification by similarity to a few training rows (LFD Problems 6.21 and 6.22)."""
 
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,8 @@ from bisector.distances.estimator_input import check_items, tell_input_tags
 from bisector.distances.names import resolve
 from bisector.distances.precomputed import Precomputed
 from bisector.distances.reductions import all_distances, cut
+from bisector.engine.decisions import explain_sums
+from bisector.engine.explanation import Explanation
 from bisector.engine.validation import blank, check_number, check_weights, store
 from bisector.engine.values import HoldsValues
 from bisector.kernels.kernel import Kernel
@@ -21,6 +24,7 @@ from bisector.rbf.bump_network import dtype_of, in_double
 from bisector.rbf.kept_labels import kept_labels
 from bisector.solvers.feature_rows import check_items as check_kernel_items
 from bisector.solvers.similarity_programme import similarity_programme
+from bisector.solvers.two_class_problems import two_class_problems
 
 Floats = NDArray[np.float64]
 
@@ -135,18 +139,46 @@ class SimilarityClassifier(HoldsValues, ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> Floats:
         """Return the score of the second class, shape (n_rows,), or of every class, shape (n_rows, n_classes)."""
+        parts = [values @ self._weights.T + self.intercept_ for values in self._values(X)]
+        scores = np.concatenate([np.empty((0, len(self.intercept_))), *parts])
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def _values(self, X: Any) -> Iterator[Floats]:
+        """Yield the similarities of some rows at a time with those that have a weight."""
         check_is_fitted(self)
         items = _checked(self, X, self.metric_, reset=False)
         queries = self.metric_.prepare(items, like=self._centres)
-        scores = np.tile(self.intercept_, (len(queries), 1))
-        if len(self.support_):
-            for part in cut(len(queries), _QUERIES_AT_ONCE):
-                some = queries.take(np.arange(part.start, part.stop))
-                values = _similarities(self.metric_, some, self._centres, self.n_jobs)
-                if values.shape[1] > len(self.support_):
-                    values = values[:, self.support_]
-                scores[part.start : part.stop] += values @ self._weights.T
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+        for part in cut(len(queries), _QUERIES_AT_ONCE):
+            if not len(self.support_):
+                yield np.empty((len(part), 0))
+                continue
+            some = queries.take(np.arange(part.start, part.stop))
+            values = _similarities(self.metric_, some, self._centres, self.n_jobs)
+            yield values[:, self.support_] if values.shape[1] > len(self.support_) else values
+
+    def explain_rows(self, X: Any) -> list[Explanation]:
+        """Say why each row is of its class: what each row with a weight adds to the score, weight times similarity.
+
+        Parameters
+        ----------
+        X : rows, as for `predict`
+
+        Returns
+        -------
+        list of Explanation
+            The account adds up to the score of `decision_function`; of several classes, that of the predicted one.
+        """
+        found: list[Explanation] = []
+        name = "similarity" if isinstance(self.metric_, Kernel) else "distance"
+        for values in self._values(X):
+            scores = values @ self._weights.T + self.intercept_
+            codes = scores.argmax(axis=1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(np.int64)
+            problems = two_class_problems("one-vs-rest", len(self.classes_)).problems
+            found += explain_sums(
+                values, self._weights.T, self.intercept_, problems, codes, self.classes_,
+                rows=self.support_, beside=lambda problem: {}, value=name,
+            )  # fmt: skip
+        return found
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of the highest score; of equals, the first."""

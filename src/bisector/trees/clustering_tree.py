@@ -12,6 +12,7 @@ from bisector.distances.distance import Distance
 from bisector.distances.minkowski import Euclidean
 from bisector.distances.names import resolve
 from bisector.distances.precomputed import Precomputed
+from bisector.engine.explanation import Explanation
 from bisector.engine.memory import require
 from bisector.engine.sources import source
 from bisector.engine.validation import check_count, check_weights, find_not_finite, store
@@ -19,6 +20,7 @@ from bisector.engine.values import HoldsValues
 from bisector.solvers.tree_arrays import Floats, Integers, Tree
 from bisector.trees.columns import read_training
 from bisector.trees.tree_model import TreeModel, walk, weights_of
+from bisector.trees.tree_reasons import LeafBoxes, dense_rows, gains, told_way, way_to
 
 
 class ClusteringTree(HoldsValues, ClusterMixin, TreeModel):
@@ -198,6 +200,31 @@ class ClusteringTree(HoldsValues, ClusterMixin, TreeModel):
         leaves = self._leaves(X)
         found: NDArray[np.int64] = _clusters(self.tree_)[leaves]
         return found
+
+    def explain_rows(self, X: Any) -> list[Explanation]:
+        """Say why each row is of its cluster: the conditions on its way, and what each takes off the dissimilarity.
+
+        Parameters
+        ----------
+        X : as for `predict`
+
+        Returns
+        -------
+        list of Explanation
+            ``path`` are the conditions; the account adds up to the dissimilarity of the rows in the leaf, from that
+            of all rows on. ``move`` is the shortest step in a straight line to another cluster.
+        """
+        leaves, matrix, reading = self._leaves(X), self._rows(X), self._read()
+        clusters = _clusters(self.tree_)
+        boxes, explained = LeafBoxes(reading, clusters), []
+        for i, leaf in enumerate(leaves.tolist()):
+            x, way = dense_rows(matrix, np.array([i]))[0], way_to(reading, leaf)
+            account = gains("dissimilarity in the cluster", self.tree_.impurity, way)
+            label, rows = int(clusters[leaf]), int(self.tree_.n_node_samples[leaf])
+            said = f"Cluster {label}: {len(way.conditions)} conditions lead to a leaf with {rows:,} training rows."
+            move = boxes.nearest_other(x, label)
+            explained.append(Explanation(label, said, [account], told_way(reading, way, x), move))
+        return explained
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Return minus the mean dissimilarity of the rows to the exemplars of their clusters."""

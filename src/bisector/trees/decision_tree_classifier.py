@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
+from bisector.engine.explanation import Explanation
 from bisector.engine.frames import split_column
 from bisector.engine.targets import Labels, check_labels, row_weights
 from bisector.engine.validation import check_choice, check_finite, check_weights, store
@@ -297,6 +298,24 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
         found = self.predict_proba(X)
         with np.errstate(divide="ignore"):
             return np.log(found) if self._labels.single else [np.log(output) for output in found]
+
+    def explain_rows(self, X: Any) -> list[Explanation]:
+        """Say why each row is of its class: the conditions on its way, and what each changes.
+
+        Parameters
+        ----------
+        X : as for `predict`
+
+        Returns
+        -------
+        list of Explanation
+            ``path`` are the conditions. The first account follows the probability of the predicted class from the
+            root to the leaf, the second are the probabilities of all classes there. ``move`` is the shortest
+            step, in a straight line, into a leaf with another answer; categories and missing values stay.
+        """
+        from bisector.trees.class_reasons import explain_classes
+
+        return explain_classes(self, X)
 
     # Ranking
 

@@ -9,7 +9,9 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
+from bisector.engine.explanation import Account, Explanation
 from bisector.engine.frames import split_column
+from bisector.engine.plane_reasons import feature_account
 from bisector.engine.show import number
 from bisector.engine.targets import Numbers, check_numbers
 from bisector.engine.validation import check_choice, check_finite, check_weights, store
@@ -18,6 +20,7 @@ from bisector.solvers.tree_arrays import Floats, Integers, Tree
 from bisector.trees.columns import TreeColumns, read_training
 from bisector.trees.leaf_planes import LeafPlanes, fit_planes
 from bisector.trees.tree_model import TreeModel, check_monotone, walk, weights_of
+from bisector.trees.tree_reasons import Way, dense_rows, gains, told_way, way_to
 
 Criterion = Literal["squared_error", "variance", "absolute_error", "absolute", "poisson"]
 
@@ -199,6 +202,41 @@ class DecisionTreeRegressor(MultiOutputMixin, RegressorMixin, TreeModel):
         if self._planes is None:
             return self._numbers.shaped(self.tree_.value[:, :, 0].astype(self._numbers.dtype)[leaves])
         return self._numbers.shaped(self._planes.values(self._rows(X), leaves))
+
+    def explain_rows(self, X: Any) -> list[Explanation]:
+        """Say why each row is predicted as it is: the conditions on its way, and what each changes.
+
+        Parameters
+        ----------
+        X : as for `predict`
+
+        Returns
+        -------
+        list of Explanation
+            ``path`` are the conditions. The accounts, one a target, add up to the prediction: the value of the root
+            and what every split changes, or, where leaves are planes, what each feature adds.
+        """
+        leaves, matrix, reading = self._leaves(X), self._rows(X), self._read()
+        explained = []
+        for i, leaf in enumerate(leaves.tolist()):
+            x, way = dense_rows(matrix, np.array([i]))[0], way_to(reading, leaf)
+            accounts = [self._account(x, o, leaf, way, reading.names) for o in range(self.n_outputs_)]
+            totals = [account.total for account in accounts]
+            said = (
+                f"Predicted {', '.join(map(number, totals))}: {len(way.conditions)} conditions lead to a leaf with "
+                f"{int(self.tree_.n_node_samples[leaf]):,} training rows."
+            )
+            answer = totals[0] if self._numbers.single else totals
+            explained.append(Explanation(answer, said, accounts, told_way(reading, way, x)))
+        return explained
+
+    def _account(self, x: Floats, output: int, leaf: int, way: Way, names: list[str]) -> Account:
+        title = "prediction" if self._numbers.single else f"prediction of target {output}"
+        if self._planes is None:
+            return gains(title, self.tree_.value[:, output, 0], way)
+        plane = self._planes.at(np.array([leaf]))
+        filled = np.where(np.isnan(x), plane.means[0], x)
+        return feature_account(title, filled, plane.coef[0, output], float(plane.intercept[0, output]), names)
 
     def prune(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Prune the tree by rows that did not grow it: cut whatever does not predict them better.

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Bunch, Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from bisector.engine.explanation import feature_names
 from bisector.engine.memory import budget
 from bisector.engine.validation import check_choice, check_count, check_finite, check_flag, check_number
 from bisector.solvers.grow_tree import Limits, best_first, grow_tree
@@ -162,9 +163,9 @@ class TreeModel(BaseEstimator):
 
     def _read(self) -> Reading:
         check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        named = [f"x{j}" for j in range(self.tree_.n_features)] if names is None else [str(n) for n in names]
-        return Reading(self.tree_, named, self._columns.categories, self._answers())
+        return Reading(
+            self.tree_, feature_names(self, self.tree_.n_features), self._columns.categories, self._answers()
+        )
 
     def rules(self) -> list[Rule]:
         """Return one rule a leaf: what holds on the way to it, in its simplest form, and what it answers.

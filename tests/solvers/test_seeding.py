@@ -61,3 +61,15 @@ def test_random_rows_are_different_rows_of_weight():
 def test_means_of_random_parts_lie_close_to_the_mean():
     found = seeds("random-partition", source(X), 4, np.random.RandomState(0))
     assert np.abs(found - X.mean(axis=0)).max() < 0.5  # five standard errors of a mean of 100 rows
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1.0, 1e12])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_rough_look_first_draws_the_same_rows(scale, weighted, monkeypatch):
+    rng = np.random.default_rng(4)
+    # Many rows are equal, so that many candidates leave totals that single precision cannot tell apart.
+    long = scale * (5 + rng.integers(0, 2, size=(600, 20)) + np.round(rng.random((600, 20)), 1))
+    rows = source(long, sample_weight=rng.integers(0, 3, size=600).astype(float) if weighted else None)
+    exact = seeds("k-means++", rows, 40, np.random.RandomState(0))
+    monkeypatch.setattr("bisector.solvers.seeding._MANY_NUMBERS", 0)
+    np.testing.assert_array_equal(seeds("k-means++", rows, 40, np.random.RandomState(0)), exact)

@@ -18,12 +18,13 @@ from bisector.distances.reductions import cut
 from bisector.engine.threads import parallel
 from bisector.kernels.kernel import Kernel
 from bisector.kernels.radial import Gaussian
+from bisector.solvers.side_by_side import PIECE, by_fours, in_pieces
 
 Singles = NDArray[np.float32]
 Integers = NDArray[np.int64]
 
 # Tiles of so many rows and columns stay in the cache while they are finished.
-_HEIGHT, _WIDTH = 128, 1024
+_HEIGHT, _WIDTH = 128, PIECE
 # Up to so many features a loop makes the products sooner than BLAS, which first copies what it multiplies.
 _FEW_FEATURES = 32
 
@@ -49,7 +50,7 @@ class GaussianLines:
     def among(self, numbers: Integers, *, n_jobs: int | None = None) -> Singles:
         """Return the values among some of the rows."""
         out = np.empty((len(numbers), len(numbers)), dtype=np.float32)
-        inner = _in_pieces(self.rows[numbers])
+        inner = in_pieces(self.rows[numbers])
         self._write(numbers, inner, self.halves[numbers], out, np.arange(len(numbers)), n_jobs)
         return out
 
@@ -59,7 +60,7 @@ class GaussianLines:
 
     @cached_property
     def _pieces(self) -> Singles:
-        return _in_pieces(self.rows)
+        return in_pieces(self.rows)
 
     def _write(
         self, numbers: Integers, inner: Singles, inner_halves: Singles, lines: Singles, slots: Integers,
@@ -91,14 +92,6 @@ class GaussianLines:
         parallel(write, tiles, n_jobs=n_jobs)
 
 
-def _in_pieces(rows: Singles) -> Singles:
-    """Return rows side by side, (pieces, n_features, _WIDTH), the last piece filled up with zeros."""
-    n, d = rows.shape
-    pieces = np.zeros((-(-n // _WIDTH), _WIDTH, d), dtype=np.float32)
-    pieces.reshape(-1, d)[:n] = rows
-    return np.ascontiguousarray(pieces.transpose(0, 2, 1))
-
-
 @singledispatch
 def gaussian_lines(kernel: Kernel, rows: Rows) -> GaussianLines | None:
     """Return what makes the kernel's values in single precision, if it is Gaussian and its rows are dense."""
@@ -120,6 +113,4 @@ def _(kernel: Gaussian, rows: Rows) -> GaussianLines | None:
         error = float(np.finfo(np.float32).eps) / 2 * (1.0 + 2.0 * float(halves.max(initial=0.0)))
         if not np.isfinite(error):
             return None
-        scaled = np.zeros((len(values), -(-values.shape[1] // 4) * 4), dtype=np.float32)  # loops go by fours
-        scaled[:, : values.shape[1]] = values
-        return GaussianLines(scaled, halves.astype(np.float32), error)
+        return GaussianLines(by_fours(values), halves.astype(np.float32), error)

@@ -17,8 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bisector.engine.memory import budget
 from bisector.engine.sources import MemorySource, Source, source
 from bisector.engine.threads import one_blas_thread, parallel
+from bisector.solvers.side_by_side import PIECE, by_fours, in_pieces
 
 Floats = NDArray[np.float64]
 
@@ -26,6 +28,10 @@ Floats = NDArray[np.float64]
 ROWS_FROM_DISK = 2**18
 # Numbers that a thread compares in one go.
 _NUMBERS_AT_ONCE = 2**19
+# Pieces of rows that a thread looks at roughly at a time.
+PIECES_AT_ONCE = 8
+# Rows so long, and so many numbers, are worth a copy in single precision; but not rows that it could not hold.
+_LONG_ROWS, _MANY_NUMBERS, _FARTHEST = 12, 2**20, 1e30
 
 
 def seeds(how: str, rows: Source, k: int, random: np.random.RandomState, *, n_jobs: int | None = None) -> Any:
@@ -76,6 +82,14 @@ class _Held:
         self.closest = np.zeros(self.n_rows)
         self.owners = np.zeros(self.n_rows, dtype=np.int64)
         self._chosen: list[Any] = []
+        self._rough: RoughSquares | None = None
+
+    def look_roughly(self, n_candidates: int) -> None:
+        """Compare in single precision first, from now on, where that is worth a copy of the rows."""
+        n, d = self.n_rows, self.rows.n_features
+        if d >= _LONG_ROWS and n * d >= _MANY_NUMBERS and 4 * n * (d + n_candidates) <= budget() // 4:
+            rough = RoughSquares(self, n_candidates)
+            self._rough = rough if float(rough.norms.max()) < _FARTHEST else None
 
     def dense(self, run: slice) -> Any:
         X = self.rows.between(run.start, run.stop)  # type: ignore[attr-defined]
@@ -92,8 +106,11 @@ class _Held:
         shares = np.ones(self.n_rows) if self.weights is None else self.weights
         return int(random.choice(self.n_rows, p=shares / shares.sum()))
 
-    def add(self, centre: Any) -> Floats:
-        """Make a row a centre; return what is left of the total, for each run."""
+    def add(self, centre: Any, candidate: int | None = None) -> Floats:
+        """Make a row a centre; return what is left of the total, for each run.
+
+        If it was the candidate of this number, rows that it is surely not nearer to are passed over.
+        """
         from bisector.engine.loops import given
         from bisector.solvers.seeding_loops import draw_nearer
 
@@ -103,7 +120,10 @@ class _Held:
 
         def compare(run: slice) -> float:
             X, weights = given(self.dense(run)), given(self.weights_of(run))
-            return draw_nearer(X, weights, self.closest[run], self.owners[run], wide, number, apart)
+            lows = given(np.empty(0))
+            if self._rough is not None and candidate is not None:
+                lows = given(self._rough.lows(run, candidate))
+            return draw_nearer(X, weights, lows, self.closest[run], self.owners[run], wide, number, apart)
 
         return np.array(parallel(compare, self.runs, n_jobs=self.n_jobs))
 
@@ -117,11 +137,21 @@ class _Held:
         return given(np.stack([np.square(chosen - row).sum(axis=1) for row in candidates]))
 
     def totals_with(self, candidates: Any) -> Floats:
-        """Return, for each candidate, the total that is left if it becomes a centre."""
+        """Return, for each candidate, the total left if it becomes a centre; exactly where it may be the least."""
+        wide = np.asarray(candidates, dtype=np.float64)
+        if self._rough is None:
+            return self._exact_totals(wide)
+        totals, error = self._rough.totals_with(wide)
+        near = np.flatnonzero(totals <= totals.min() + 2 * error)
+        if len(near) > 1:
+            totals[near] = self._exact_totals(wide[near])
+        return totals
+
+    def _exact_totals(self, candidates: Floats) -> Floats:
         from bisector.engine.loops import given
         from bisector.solvers.seeding_loops import potentials
 
-        wide = given(candidates, np.float64)
+        wide = given(candidates)
         apart = self._apart(wide)
 
         def compare(run: slice) -> Floats:
@@ -145,19 +175,77 @@ class _Held:
         return run.start + walk_to(given(self.weights_of(run)), given(self.closest[run]), mark - before)
 
 
+class RoughSquares:
+    """Squared distances of all rows from a few candidates, by products in single precision.
+
+    Seen from their mean, let a be a row and c a candidate. What −2a·c + ‖a‖² + ‖c‖² gives is off by at most
+    E(‖a‖² + ‖c‖²), E being the roundings of a product of d terms and of those around it.
+    """
+
+    def __init__(self, held: _Held, n_candidates: int) -> None:
+        self.held = held
+        n, d = held.n_rows, held.rows.n_features
+        self.share = (d + 16) * float(np.finfo(np.float32).eps)
+        self.mean = np.zeros(d)
+        for run in held.runs:
+            self.mean += held.dense(run).sum(axis=0, dtype=np.float64) / n
+        self.norms = np.empty(n, np.float32)
+        self.weights = np.ones(n) if held.weights is None else held.weights
+        self.squares, self.sizes = np.empty((n_candidates, n), np.float32), np.zeros(n_candidates)
+        self.runs = [
+            slice(first, first + PIECES_AT_ONCE * PIECE) for first in range(0, n, PIECES_AT_ONCE * PIECE)
+        ]
+
+        def narrow(run: slice) -> tuple[Any, float]:
+            away = held.dense(slice(run.start, min(run.stop, n))) - self.mean
+            norms = np.einsum("ij,ij->i", away, away)
+            self.norms[run] = norms
+            return in_pieces(by_fours(away)), float(self.weights[run] @ norms)
+
+        made = parallel(narrow, self.runs, n_jobs=held.n_jobs)
+        self.pieces, self.spread = [one for one, _ in made], sum(spread for _, spread in made)
+
+    def totals_with(self, candidates: Floats) -> tuple[Floats, float]:
+        """Return, for each candidate, about the total that is left with it, and by how much that may be off."""
+        from bisector.engine.loops import given
+        from bisector.solvers.seeding_loops import rough_potentials
+
+        held, away = self.held, candidates - self.mean
+        self.sizes = np.einsum("ij,ij->i", away, away)
+        twice, sizes = given(by_fours(2 * away)), given(self.sizes.astype(np.float32))
+
+        def compare(number: int) -> Floats:
+            run, found = self.runs[number], np.zeros(len(away))
+            known = given(self.norms[run]), given(held.closest[run]), given(self.weights[run])
+            squares = np.empty((len(away), len(known[0])), np.float32)
+            rough_potentials(twice, sizes, given(self.pieces[number]), *known, squares, found)
+            self.squares[: len(away), run] = squares
+            return found
+
+        totals = np.sum(parallel(compare, range(len(self.runs)), n_jobs=held.n_jobs), axis=0)
+        return totals, self.share * (self.spread + float(self.weights.sum()) * float(self.sizes.max()))
+
+    def lows(self, run: slice, candidate: int) -> Floats:
+        """Return what the squared distances from a candidate are at least."""
+        below = self.share * (self.norms[run] + float(self.sizes[candidate]))
+        return np.asarray(self.squares[candidate, run] - below, dtype=np.float64)
+
+
 def _plus_plus(held: _Held, k: int, random: np.random.RandomState) -> Any:
     trials = 2 + int(math.log(k))
     first = held.draw_first(random)
     chosen = [held.take([first])[0]]
     totals = held.add(chosen[0])
+    held.look_roughly(trials)
     while len(chosen) < k:
         marks = random.uniform(size=trials) * totals.sum()
         # When every row is a centre already, the last one is another.
         numbers = [held.row_at(mark, totals) for mark in marks] if totals.any() else [held.n_rows - 1]
         candidates = held.take(numbers)
-        best = int(np.argmin(held.totals_with(candidates))) if len(numbers) > 1 else 0
+        several = len(numbers) > 1
+        best = int(np.argmin(held.totals_with(candidates))) if several else 0
         chosen.append(candidates[best])
-        totals = held.add(candidates[best])
+        totals = held.add(candidates[best], best if several else None)
     return np.stack(chosen)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from bisector.engine.loops import given, loop
 from bisector.solvers.lloyd_loops import quick_square
+from bisector.solvers.side_by_side_loops import multiply_four
 
 # Two centres so far apart that, rounding included, no row of one is nearer to the other.
 _APART = 4.0 * (1.0 + 1e-9)
@@ -33,13 +34,48 @@ def potentials(
 
 
 @loop
-def draw_nearer(
-    X: Any, weights: Any, closest: Any, owners: Any, centre: Any, number: int, apart: Any
-) -> float:
-    """Let a new centre own the rows it is nearer to; return the weighted sum of squared distances."""
+def rough_potentials(
+    candidates: Any, sizes: Any, pieces: Any, norms: Any, closest: Any, weights: Any, squares: Any, found: Any
+) -> None:
+    """Write squared distances by products, and add up those to the nearest centre if the candidate becomes one.
+
+    ``candidates`` are 2c, and −squares are 2c·a − ‖c‖² − ‖a‖².
+    """
+    n, width = len(norms), pieces.shape[2]
+    below = np.empty((4, width), np.float32)
+    for p in range(len(pieces)):
+        first, last = p * width, min((p + 1) * width, n)
+        for c in range(0, len(candidates), 4):
+            multiply_four(candidates, sizes, c, pieces[p], norms[first:last], below)
+            for q in range(min(4, len(candidates) - c)):
+                found[c + q] += add_least(
+                    below[q], closest[first:last], weights[first:last], squares[c + q, first:last]
+                )
+
+
+@loop(fast=True)
+def add_least(below: Any, closest: Any, weights: Any, squares: Any) -> float:
+    """Turn the signs of numbers, and sum up what they or the closest are at least, times the weights."""
     total = 0.0
     for i in range(len(closest)):
-        if number == 0 or apart[0, owners[i]] < _APART * closest[i]:
+        squares[i] = -below[i]
+        least = min(-np.float64(below[i]), closest[i])
+        total += weights[i] * least
+    return total
+
+
+@loop
+def draw_nearer(
+    X: Any, weights: Any, lows: Any, closest: Any, owners: Any, centre: Any, number: int, apart: Any
+) -> float:
+    """Let a new centre own the rows it is nearer to; return the weighted sum of squared distances.
+
+    Rows whose squared distance from it is known to be at least `lows` need no look if they have a nearer one.
+    """
+    total = 0.0
+    for i in range(len(closest)):
+        far = len(lows) > 0 and lows[i] >= closest[i]
+        if not far and (number == 0 or apart[0, owners[i]] < _APART * closest[i]):
             value = quick_square(X, i, centre, 0)
             if number == 0 or value < closest[i]:
                 closest[i] = value
@@ -68,5 +104,8 @@ def warm() -> None:
     for dtype in (np.float32, np.float64):
         X = given(np.ones((1, 1), dtype))
         potentials(X, none, given(one), given(np.zeros(1, np.int64)), square, square, np.zeros(1))
-        draw_nearer(X, none, one, np.zeros(1, np.int64), square, 0, square)
+        draw_nearer(X, none, none, one, np.zeros(1, np.int64), square, 0, square)
+    single, flat = given(np.ones(1, np.float32)), given(np.ones((1, 4), np.float32))
+    pieces, squares = given(np.ones((1, 4, 1), np.float32)), np.ones((1, 1), np.float32)
+    rough_potentials(flat, single, pieces, single, given(one), given(one), squares, np.zeros(1))
     walk_to(none, given(one), 1.0)

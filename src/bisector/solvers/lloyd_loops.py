@@ -75,7 +75,7 @@ def square(x: Any, c: Any) -> float:
 
 
 @loop(fast=True)
-def quick_square(X: Any, i: int, centres: Any, c: int) -> float:
+def quick_square(X: Any, i: int, centres: Any, c: Any) -> float:
     """Return Σ(x−c)² for row i and centre c, up to the order of its terms."""
     total = 0.0
     for j in range(X.shape[1]):

@@ -193,9 +193,8 @@ class _Clusters:
             parallel(copy, parts, n_jobs=self.n_jobs)
             parallel(put, parts, n_jobs=self.n_jobs)
         self.nearest = np.searchsorted(self.alive, self.nearest[self.alive])
-        self.lowest, self.names, self.sizes = (
-            values[self.alive] for values in (self.lowest, self.names, self.sizes)
-        )
+        self.lowest, self.sizes = self.lowest[self.alive], self.sizes[self.alive]
+        self.names = self.names[self.alive]
         self.n, self.alive = m, np.arange(m)
 
     def merge_rest(self) -> None:

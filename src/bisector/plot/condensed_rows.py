@@ -218,10 +218,9 @@ class CondensationDisplay:
         return self
 
     def _boundary(self, regions: Integers, **style: Any) -> list[Any]:
-        present = np.unique(regions)
         lines = [
-            lead_lines(self.ax_, self.across, self.up, regions == code, **style)
-            for code in (present[1:] if len(present) == 2 else present)
+            lead_lines(self.ax_, self.across, self.up, regions == code, hidden=regions < code, **style)
+            for code in np.unique(regions)[:-1]
         ]
         return [line for line in lines if line is not None]
 

@@ -115,7 +115,7 @@ def codes_of(labels: Any, classes: Sequence[Any] | NDArray[Any], n_rows: int, na
     if (known[at] != given).any():
         row = int(np.argmax(known[at] != given))
         raise ValueError(
-            f"Row {row} of {name} is {given[row]!r}, which the model does not know: it was fitted to "
+            f"Row {row} of {name} is {given[[row]].tolist()[0]!r}, which the model does not know: it was fitted to "
             f"{', '.join(map(repr, np.asarray(classes).tolist()[:10]))}."
         )
     return np.asarray(order[at], dtype=np.int64)

@@ -56,6 +56,7 @@ def lead_lines(
     up: Floats,
     inside: NDArray[np.bool_],
     lead: Floats | None = None,
+    hidden: NDArray[np.bool_] | None = None,
     **style: Any,
 ) -> "Artist | None":
     """Draw the line around what lies inside.
@@ -69,6 +70,8 @@ def lead_lines(
     lead : ndarray of the same shape, optional
         By how much each place is inside (positive) or not: the line then runs where it would be zero between the
         places of the grid; without it, halfway.
+    hidden : ndarray of bool of the same shape, optional
+        Places beside which no line is drawn: what dashes is drawn once, though it lies around two regions.
     **style
         Of `matplotlib.axes.Axes.contour`.
     """
@@ -83,6 +86,10 @@ def lead_lines(
     # Only where the line can run: of many regions each is small.
     rows, columns = (_window(inside.any(axis=axis)) for axis in (1, 0))
     options: dict[str, Any] = {"colors": [ink()], "linewidths": 1.2, **style}
+    if hidden is not None:
+        field = np.ma.masked_where(hidden, field)
+        if not field.min() < 0 < field.max():
+            return None
     return ax.contour(across[columns], up[rows], field[rows, columns], [0.0], **options)
 
 

@@ -201,9 +201,7 @@ class VoronoiDisplay:
         self.ax_ = axes(ax)
         self.figure_ = self.ax_.figure
         self.image_ = paint(self.ax_, self.across, self.up, self._cells())
-        self.second_boundaries_ = (
-            self._lines(2, linewidths=0.8, linestyles="dashed") if self.order == 2 else []
-        )
+        self.second_boundaries_ = self._lines(2, linewidths=0.7, alpha=0.6) if self.order == 2 else []
         self.boundaries_ = self._lines(1, linewidths=1.6)
         self.exemplars_ = self._draw_exemplars()
         self.ax_.set(title=self.title, xlabel="x1", ylabel="x2", aspect="equal")

@@ -87,6 +87,7 @@ class DistanceProfileDisplay:
         self.farthest_ = self._outline(profile.farthest, 2, "to the farthest row")
         self.ax_.set(xlabel=f"distance, {profile.metric!r}", ylabel="share", title=_title(profile))
         self.ax_.set_xlim(0, None)
+        self.ax_.set_ylim(0, 1.3 * self.ax_.get_ylim()[1])  # room for the legend
         self.ax_.legend(fontsize="small")
         return self
 

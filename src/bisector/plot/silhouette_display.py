@@ -154,7 +154,7 @@ class SilhouetteDisplay:
 
 def _title(found: Silhouette) -> str:
     astray = int((found.values < 0).sum())
-    words = f"\n{astray:,} of {len(found.values):,} rows nearer to another cluster" if astray else ""
+    words = f"\n{astray:,} of {len(found.values):,} nearer to another cluster" if astray else ""
     return f"Average silhouette {number(found.score, 3)}{words}"
 
 

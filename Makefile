@@ -5,25 +5,31 @@ BIN := $(VENV)/bin
 # Tests run side by side; each worker keeps its BLAS and thread pool to what is left for it.
 JOBS ?= 2
 
-.PHONY: help demo test test-all plain-loops lint format bench docs gallery clean
+.PHONY: help demo test test-all test-browser plain-loops lint format bench docs gallery clean
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo      fit a model on built-in data and print what it says"
+	@echo "make demo      write a report on built-in data and say where the page is"
 	@echo "make test      run the tests (make test-all: the slow ones too)"
+	@echo "make test-browser  look at the report's page in a real browser"
 	@echo "make lint      check format, style and types (make format: mend what can be mended)"
 	@echo "make bench     race the peers; the table goes to docs/benchmarks.md"
 	@echo "make docs      build the documentation into docs/_build/html (make gallery: its pictures only)"
 	@echo "make clean     remove what was built"
 
 demo: $(VENV)/ready-demo
-	@$(BIN)/python -m bisector.demo
+	@$(BIN)/bisector report --demo wine --minutes 0.5 --out demo.html
 
 test: $(VENV)/ready-test plain-loops
 	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
 
 test-all: $(VENV)/ready-test plain-loops
 	$(BIN)/python -m pytest -n $(JOBS)
+
+# The report's page in a real browser; skipped where Chromium cannot be had.
+test-browser: $(VENV)/ready-test
+	@tests/reports/install_browser.sh
+	$(BIN)/python -m pytest -q -rs tests/reports/test_page_in_browser.py
 
 # Every compiled loop also runs as the plain Python it is written in.
 plain-loops: $(VENV)/ready-test
@@ -67,7 +73,7 @@ $(VENV)/bin/python:
 	  { echo "bisector needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/ready-demo: EXTRA :=
+$(VENV)/ready-demo: EXTRA := [cli]
 $(VENV)/ready-test: EXTRA := [test]
 $(VENV)/ready-lint: EXTRA := [lint]
 $(VENV)/ready-bench: EXTRA := [bench]

@@ -172,7 +172,9 @@ from .rbf import (
     RBFRegressor as RBFRegressor,
     SimilarityClassifier as SimilarityClassifier,
 )
+from .reasons import explain as explain
 from .reports.model_files import load as load, save as save
+from .reports.writing import report as report
 from .svm import SVC as SVC, SVR as SVR, LinearSVC as LinearSVC, svm_path as svm_path
 from .trees import (
     ClusteringTree as ClusteringTree,

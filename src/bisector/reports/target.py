@@ -96,6 +96,49 @@ def choose_target(frame: "polars.DataFrame", name: str) -> Target:
     return Target(name, "classes", y, rows, tuple(notes))
 
 
+def sampled(target: Target, most_rows: int | None) -> NDArray[np.int64]:
+    """Return places in a target: all, or a random choice of so many, without classes that are left with one row."""
+    n = len(target.y)
+    if most_rows is None or n <= most_rows:
+        return np.arange(n)
+    chosen = np.sort(np.random.default_rng(0).permutation(n)[:most_rows])
+    if target.kind == "number":
+        return chosen
+    _, codes, counts = np.unique(target.y[chosen], return_inverse=True, return_counts=True)
+    return chosen[counts[codes] > 1]
+
+
+def split_target(
+    table: "polars.DataFrame", name: str, most_rows: int | None = None
+) -> tuple["polars.DataFrame", NDArray[Any]]:
+    """Part a table into features and target, without rows that cannot be learned from.
+
+    Parameters
+    ----------
+    table : polars.DataFrame
+        As `as_table` returns it.
+    name : str
+        The target's column.
+    most_rows : int, optional
+        Of more rows, so many are chosen at random, always the same ones.
+
+    Returns
+    -------
+    features : polars.DataFrame
+    y : ndarray of shape (n_rows,)
+
+    Examples
+    --------
+    >>> from bisector.reports import built_in, split_target
+    >>> features, y = split_target(built_in("iris"), "species", most_rows=100)
+    >>> features.shape, y.shape
+    ((100, 4), (100,))
+    """
+    target = choose_target(table, name)
+    places = sampled(target, most_rows)
+    return table.drop(name)[target.rows[places]], target.y[places]
+
+
 def _is_number(column: "polars.Series") -> bool:
     if not column.dtype.is_numeric():
         return column.dtype.is_temporal() and _refuse_dates(column)

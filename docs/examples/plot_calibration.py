@@ -17,11 +17,15 @@ Flach, *Machine Learning*).
 import matplotlib.pyplot as plt
 import numpy as np
 
-from bisector import HullCalibrator, LogisticCalibrator
-from bisector.measures.calibration import reliability_curve
-from bisector.measures.roc import roc_curve
+from bisector import (
+    CalibrationDisplay,
+    CalibrationMapDisplay,
+    HullCalibrator,
+    LogisticCalibrator,
+    ROCDisplay,
+)
 
-BLUE, ORANGE, GREEN = "#0072b2", "#d55e00", "#009e73"
+BLUE, ORANGE = "#0072b2", "#d55e00"
 
 
 def calibrator_of(apart, d0):
@@ -100,44 +104,14 @@ bar.ax.set_ylim(0, 1)
 # line of equal accuracy touches the hull at the best threshold, here for classes as frequent as in the data and
 # when misses cost four times as much as false alarms (Figure 7.13).
 
-curve = roc_curve(y, distances(X))
-figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
-left.plot(curve.fpr, curve.tpr, color=ORANGE, label=f"curve, area {curve.auc:.3f}")
-corners = hull.hull_
-left.plot(
-    corners.fpr,
-    corners.tpr,
-    "o-",
-    color=BLUE,
-    ms=4,
-    label=f"hull, area {corners.auc:.3f}",
+figure, (left, right) = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
+ROCDisplay.from_predictions(
+    y, {"distance": distances(X)}, costs=[(1, 1), (1, 4)], ax=left
 )
-for cost, style in [(1.0, "--"), (4.0, ":")]:
-    point = curve.operating_point(false_negative_cost=cost)
-    reach = np.array([-1.0, 1.0])
-    left.plot(
-        point.fpr + reach, point.tpr + point.slope * reach, style, color="0.4", lw=1
-    )
-    left.plot(point.fpr, point.tpr, "s", color=GREEN, ms=7)
-    left.annotate(
-        f"d ≥ {point.threshold:.2f}",
-        (point.fpr, point.tpr),
-        (8, -14),
-        textcoords="offset points",
-        color=GREEN,
-    )
-left.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.05))
-left.set(xlabel="false positive rate", ylabel="true positive rate", title="ROC")
-left.legend(loc="lower right")
-
-scores = np.linspace(-4, 4, 800)
-right.plot(scores, hull.predict(scores), color=BLUE, label="hull")
-right.plot(scores, logistic.predict(scores), color=ORANGE, label="logistic")
-right.plot(distances(X), 1.03 * y - 0.015, "|", color="0.4", ms=8)
-right.set(
-    xlabel="distance from the boundary", ylabel="probability", title="Calibration"
+CalibrationMapDisplay.from_estimator(
+    {"hull": hull, "logistic": logistic}, distances(X), y, ax=right
 )
-right.legend(loc="center left")
+right.set_xlabel("distance from the boundary")
 print(hull.plateaus())
 
 # %%
@@ -149,14 +123,11 @@ print(hull.plateaus())
 fresh_y = np.arange(4000) % 2
 fresh = rng.normal(size=(4000, 2)) * [1.2, 0.8]
 fresh += np.array([[-0.9, -0.4], [0.9, 0.4]])[fresh_y]
-figure, ax = plt.subplots(figsize=(4.6, 4.4), layout="constrained")
-ax.plot([0, 1], [0, 1], color="0.7", lw=1)
-for model, name, colour in [(logistic, "logistic", ORANGE), (hull, "hull", BLUE)]:
-    reliability = reliability_curve(fresh_y, model.predict(distances(fresh)), n_bins=10)
-    label = f"{name}: squared error {reliability.squared_error:.3f}"
-    ax.plot(
-        reliability.prob_pred, reliability.prob_true, "o-", color=colour, label=label
-    )
-ax.set(xlabel="mean probability", ylabel="share of positives", title="Reliability")
-ax.legend(loc="upper left")
+CalibrationDisplay.from_predictions(
+    fresh_y,
+    {
+        "logistic": logistic.predict(distances(fresh)),
+        "hull": hull.predict(distances(fresh)),
+    },
+)
 plt.show()

@@ -17,15 +17,21 @@ anything to find.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from bisector import KMeans, choose_k, datasets, structure_test
+from bisector import (
+    ClusterCountDisplay,
+    GapDisplay,
+    KMeans,
+    choose_k,
+    datasets,
+    gap_statistic,
+    structure_test,
+)
 
-BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "0.55"
-kmeans = KMeans(random_state=0)
 data = {
     "four clusters": datasets.four_gaussians(400).X,
     "none": datasets.uniform_square(400).X,
 }
-chosen = {name: choose_k(X, kmeans) for name, X in data.items()}
+chosen = {name: choose_k(X, KMeans(random_state=0)) for name, X in data.items()}
 for name, found in chosen.items():
     print(f"{name}:\n{found}\n")
 
@@ -36,26 +42,43 @@ for name, found in chosen.items():
 # and the elbow name a number all the same; the gap of one cluster is as large as that
 # of the next but for its error, so it says one.
 
-figure, axes = plt.subplots(2, 4, figsize=(12, 5.6), layout="constrained")
+figure, axes = plt.subplots(2, 4, figsize=(13, 5.8), layout="constrained")
 for row, (name, X) in zip(axes, data.items(), strict=True):
-    found = chosen[name]
-    row[0].scatter(*X.T, s=5, c=found.labels, cmap="viridis")
-    row[0].set(title=f"{name}: k = {found.k_}", aspect="equal")
-    curves = [
-        ("average silhouette", found.silhouette, found.k_by_silhouette, 1),
-        ("gap", found.gap.gap, found.k_by_gap, 2.2),
-        ("scatter within clusters", found.scatter, found.k_by_elbow, None),
-    ]
-    for ax, (title, values, best, top) in zip(row[1:], curves, strict=True):
-        ax.plot(found.k, values, ".-", color=BLUE)
-        place = int(np.flatnonzero(found.k == best)[0])
-        ax.plot(best, values[place], "o", ms=9, mfc="none", mew=2, color=ORANGE)
-        ax.set(title=title, xlabel="clusters k", xticks=range(1, 11))
-        ax.set_ylim(-0.05 if top else 0, top)
-    error = found.gap.standard_error
-    row[2].fill_between(
-        found.k, found.gap.gap - error, found.gap.gap + error, color=BLUE, alpha=0.2
-    )
+    row[0].scatter(*X.T, s=5, c=chosen[name].labels, cmap="viridis")
+    row[0].set(title=f"{name}: k = {chosen[name].k_}", aspect="equal")
+    ClusterCountDisplay(chosen[name]).plot(row[1:])
+plt.show()
+
+# %%
+# Where the gap comes from
+# ------------------------
+# It is the distance between two logarithms: of the scatter that is left, and of that
+# which rows without clusters would leave (Problem 6.24).
+
+figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+for ax, found in zip(axes, chosen.values(), strict=True):
+    GapDisplay(found.gap).plot(ax, kind="scatter")
+plt.show()
+
+# %%
+# The wider the four clusters, the more they flow together: from some width on, the gap
+# says one.
+
+widths = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8])
+says = [
+    gap_statistic(
+        datasets.four_gaussians(200, deviation=width).X,
+        KMeans(random_state=0),
+        range(1, 8),
+        10,
+    ).k_
+    for width in widths
+]
+figure, ax = plt.subplots(figsize=(6, 3), layout="constrained")
+ax.step(widths, says, "o-", where="mid")
+ax.set(xlabel="standard deviation of the clusters", ylabel="k by the gap")
+ax.set(yticks=range(1, 6), ylim=(0.5, 5.5))
+plt.show()
 
 # %%
 # Is there anything to find?
@@ -64,15 +87,15 @@ for row, (name, X) in zip(axes, data.items(), strict=True):
 # references, and gives a p-value that holds for any clusterer: evenly spread rows are
 # called structured with a probability of at most 5 %.
 
-figure, axes = plt.subplots(1, 2, figsize=(8.5, 3.4), layout="constrained", sharey=True)
+figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained", sharey=True)
 for ax, (name, X) in zip(axes, data.items(), strict=True):
     test = structure_test(X, KMeans(random_state=0))
     print(f"{name}: {test.verdict}")
-    ax.plot(test.k, test.observed[0], "o-", color=BLUE, label="data")
+    ax.plot(test.k, test.observed[0], "o-", label="data")
     for kind, dash, values in zip(
         test.references, ["--", ":"], test.expected, strict=True
     ):
-        ax.plot(test.k, values[0], dash, color=GREY, label=f"references: {kind}")
+        ax.plot(test.k, values[0], dash, color="0.55", label=f"references: {kind}")
     ax.set(title=f"{name}: p = {test.p_value:.2g}", xlabel="clusters k", ylim=(0, 1))
     ax.set_xticks(test.k)
 axes[0].set_ylabel("average silhouette")

@@ -15,43 +15,38 @@ plane once more, at right angles to an axis, so the leaves are boxes.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from bisector import DecisionTreeClassifier, DecisionTreeRegressor, datasets
+from bisector import (
+    DecisionRegionsDisplay,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    TreeDisplay,
+    datasets,
+)
 from bisector.measures.impurity import impurity
-
-COLOURS = np.array(["#0072b2", "#e69f00", "#009e73"])
-MARKS = "osP"
 
 X, y = datasets.iris()
 X = np.asarray(X)[:, [2, 3]]
-names = ["setosa", "versicolor", "virginica"]
+species = np.array(["setosa", "versicolor", "virginica"])[y]
 
-
-def draw(ax, model, title):
-    """Colour the plane by the answer, and draw the flowers on it."""
-    across, up = np.meshgrid(np.linspace(0.5, 7.2, 400), np.linspace(0, 2.7, 400))
-    answer = model.predict(np.column_stack([across.ravel(), up.ravel()]))
-    ax.contourf(
-        across,
-        up,
-        answer.reshape(across.shape),
-        levels=[-0.5, 0.5, 1.5, 2.5],
-        colors=COLOURS,
-        alpha=0.25,
-    )
-    for label, (colour, mark) in enumerate(zip(COLOURS, MARKS, strict=True)):
-        ax.scatter(
-            *X[y == label].T, s=18, color=colour, marker=mark, label=names[label]
-        )
-    leaves = model.get_n_leaves()
-    ax.set(title=f"{title}: {leaves} leaves", xlabel="petal length (cm)")
-
-
-figure, axes = plt.subplots(1, 3, figsize=(11, 3.6), layout="constrained", sharey=True)
+figure, axes = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained", sharey=True)
 for ax, depth in zip(axes, [1, 2, None], strict=True):
-    model = DecisionTreeClassifier(max_depth=depth).fit(X, y)
-    draw(ax, model, "as deep as it goes" if depth is None else f"depth {depth}")
+    model = DecisionTreeClassifier(max_depth=depth).fit(X, species)
+    DecisionRegionsDisplay.from_estimator(model, X, species, ax=ax)
+    title = "as deep as it goes" if depth is None else f"depth {depth}"
+    ax.set(title=f"{title}: {model.get_n_leaves()} leaves", xlabel="petal length (cm)")
+    ax.label_outer()
+for ax in axes[:2]:
+    ax.get_legend().remove()
 axes[0].set_ylabel("petal width (cm)")
-axes[0].legend(loc="upper left", fontsize=8)
+plt.show()
+
+# %%
+# The questions
+# -------------
+# The same as boxes: a question a box, darker where one class prevails. What is cut off below has a dashed border.
+
+TreeDisplay.from_estimator(model, max_depth=3)
+plt.show()
 
 # %%
 # Four impurities

@@ -10,44 +10,54 @@ the mean of their rows, lower the scatter until they cannot. Where they end depe
 # Step by step
 # ------------
 # Three clusters, and three centres that begin in one of them. The boundary between two centres is their
-# perpendicular bisector; the cells that the bisectors form are the clusters. ``init`` gives the start, so that
-# nothing is refined, and ``max_iter`` stops early.
+# perpendicular bisector; the cells that the bisectors form are the clusters. Lines lead from where the centres were
+# to where they are (Flach, Figure 8.11).
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from bisector import KMeans, datasets
+from bisector import KMeans, KMeansTraceDisplay, datasets, stationary_points
 
-# Colours that colour-blind readers can tell apart, and markers beside them.
-COLOURS = ["#0072b2", "#d55e00", "#009e73"]
-MARKERS = ["o", "s", "^"]
+X, _ = datasets.spread_clusters(240, clusters=3, seed=2)
+trace = KMeansTraceDisplay.from_estimator(KMeans(3, init=X[[0, 3, 7]]), X)
+plt.show()
 
+# %%
+# On one picture lighter bisectors are earlier ones. The same moves side by side:
 
-def draw_cells(ax, model, X):
-    """Draw the lines on which two centres are equally near."""
-    low, high = X.min(axis=0) - 0.4, X.max(axis=0) + 0.4
-    across, up = np.meshgrid(
-        np.linspace(low[0], high[0], 300), np.linspace(low[1], high[1], 300)
-    )
-    cells = model.predict(np.column_stack([across.ravel(), up.ravel()]))
-    for cell in range(len(model.cluster_centers_)):
-        inside = (cells == cell).reshape(across.shape).astype(float)
-        ax.contour(across, up, inside, [0.5], colors="0.4", linewidths=0.8)
+trace.plot_steps()
+plt.show()
 
+# %%
+# A bad start
+# -----------
+# Two centres begin in one cluster, and the third between the other two. There they stay: no row is nearer to
+# another centre, and no centre is elsewhere than in the middle of its rows (Figure 8.12).
 
-X, _ = datasets.spread_clusters(240, clusters=3, seed=4)
-start = X[[0, 3, 7]]
-fig, axes = plt.subplots(1, 4, figsize=(12, 3.2), sharex=True, sharey=True)
-for ax, n_moves in zip(axes, [1, 2, 4, 20], strict=True):
-    model = KMeans(3, init=start, max_iter=n_moves).fit(X)
-    for cluster in range(3):
-        rows = X[model.labels_ == cluster]
-        ax.scatter(*rows.T, s=9, c=COLOURS[cluster], marker=MARKERS[cluster], alpha=0.6)
-    draw_cells(ax, model, X)
-    ax.scatter(*model.cluster_centers_.T, s=120, c="black", marker="x", linewidths=2)
-    ax.set_title(f"{model.n_iter_} moves: scatter {model.inertia_:.1f}")
-    ax.set_aspect("equal")
-fig.tight_layout()
+best = KMeans(3, random_state=0).fit(X)
+first, second, third = best.cluster_centers_
+start = [first - 0.2, first + 0.2, (second + third) / 2]
+bad = KMeansTraceDisplay.from_estimator(KMeans(3), X, start=start)
+stuck = KMeans(3, init=start).fit(X)
+bad.ax_.set_title(f"scatter {stuck.inertia_:.1f}; the best is {best.inertia_:.1f}")
+plt.show()
+
+# %%
+# How many ends there are
+# -----------------------
+# Of five numbers and two clusters, four of the contiguous splits are such ends (Flach, Example 8.5): a line each,
+# the best at the top. `KMeans` on one feature finds the best one outright.
+
+numbers = [8, 44, 50, 58, 84]
+ends = stationary_points(numbers, k=2)
+figure, ax = plt.subplots(figsize=(7, 2.6), layout="constrained")
+for line, (clusters, scatter) in enumerate(zip(ends, ends.scatters, strict=True)):
+    for cluster, colour, marker in zip(clusters, ["C0", "C1"], "os", strict=True):
+        ax.plot(cluster, np.full(len(cluster), line), marker, color=colour, ms=8)
+        ax.plot(cluster.mean(), line, "|", color=colour, ms=22, mew=2)
+    ax.text(92, line, f"scatter {scatter:.0f}", va="center")
+ax.set(ylim=(3.6, -0.6), xlim=(0, 112), yticks=[], xlabel="number; upright: the means")
+plt.show()
 
 # %%
 # A bad end, mended
@@ -59,23 +69,22 @@ fig.tight_layout()
 X, y = datasets.spread_clusters()
 plain = KMeans(50, init="random", n_init=1, random_state=0, refine=False).fit(X)
 refined = KMeans(50, init="random", n_init=1, random_state=0).fit(X)
-fig, axes = plt.subplots(1, 2, figsize=(11, 5.4), sharex=True, sharey=True)
+figure, axes = plt.subplots(
+    1, 2, figsize=(11, 5.6), sharex=True, sharey=True, layout="constrained"
+)
 for ax, model, name in zip(axes, [plain, refined], ["Lloyd", "refined"], strict=True):
-    ax.scatter(*X.T, s=2, c="0.7")
-    draw_cells(ax, model, X)
-    ax.scatter(*model.cluster_centers_.T, s=40, c="#d55e00", marker="x", linewidths=2)
+    KMeansTraceDisplay(X, [model.cluster_centers_]).plot_steps([ax])
     ax.set_title(f"{name}: scatter {model.inertia_:.1f}")
-    ax.set_aspect("equal")
-fig.tight_layout()
+plt.show()
 
 # %%
 # How the scatter falls
 # ---------------------
 # ``history_`` holds the scatter after every assignment. It never rises.
 
-fig, ax = plt.subplots(figsize=(7, 3.6))
-ax.plot(refined.history_, c="#0072b2", label="refined")
-ax.plot(plain.history_, c="#d55e00", ls="--", label="Lloyd alone")
+figure, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
+ax.plot(refined.history_, label="refined")
+ax.plot(plain.history_, ls="--", label="Lloyd alone")
 ax.set(xlabel="assignment", ylabel="scatter within clusters", yscale="log")
 ax.legend()
-fig.tight_layout()
+plt.show()

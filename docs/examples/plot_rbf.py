@@ -18,7 +18,13 @@ of a curve show what each does (the pictures of *Learning From Data*, 6.3).
 import matplotlib.pyplot as plt
 import numpy as np
 
-from bisector import RBFNetworkRegressor, RBFRegressor, datasets
+from bisector import (
+    DecisionRegionsDisplay,
+    RBFNetworkClassifier,
+    RBFNetworkRegressor,
+    RBFRegressor,
+    datasets,
+)
 
 BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "0.7"
 X, y = datasets.noisy_curve(20, noise=0.2)
@@ -103,4 +109,19 @@ for ax, penalty in zip(axes, ("weights", "curvature"), strict=True):
         draw(ax, model.predict(grid), f"penalty on {penalty}", color=color)
         ax.lines[-1].set_label(f"α = {alpha:g}")
 axes[1].legend(fontsize="small", frameon=False)
+plt.show()
+
+# %%
+# Digits, from a few bumps
+# ------------------------
+# The digit 0 against all others, by intensity and symmetry: bumps with centres by k-means,
+# few and many of them, and logistic output (Figure 6.12).
+
+digits = datasets.digit_features(positive=0, n=500)
+figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained", sharey=True)
+for ax, k in zip(axes, (10, 60), strict=True):
+    model = RBFNetworkClassifier(k, random_state=0).fit(*digits)
+    DecisionRegionsDisplay.from_estimator(model, *digits, ax=ax)
+    wrong = 1 - model.score(*digits)
+    ax.set(title=f"{k} bumps: {wrong:.1%} wrong", xlabel="intensity", ylabel="symmetry")
 plt.show()

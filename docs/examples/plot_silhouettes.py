@@ -17,42 +17,33 @@ a glance which clustering to trust.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from bisector import KMeans, datasets, silhouette
+from bisector import KMeans, SilhouetteDisplay, datasets
 
-BLUE, ORANGE = "#0072b2", "#d55e00"
-MARKS = [(0, BLUE, "o"), (1, ORANGE, "x")]
-
-
-def draw_silhouette(ax, found):
-    """One bar a row, cluster by cluster, the longest first."""
-    start = 0
-    for label, colour, _ in MARKS:
-        values = found.of_cluster(label)
-        places = start + np.arange(len(values))
-        ax.barh(places, values, height=1.0, color=colour)
-        ax.text(-0.04, places.mean(), str(label), ha="right", va="center", color=colour)
-        start += len(values) + 4
-    ax.axvline(found.score, color="0.3", ls="--", lw=1)
-    ax.set(xlim=(-0.15, 1), yticks=[], xlabel="silhouette")
-    ax.set_title(f"average {found.score:.2f}")
-    ax.invert_yaxis()
-
-
-figure, axes = plt.subplots(2, 2, figsize=(8.5, 6.5), layout="constrained")
+figure, axes = plt.subplots(2, 2, figsize=(9, 6.8), layout="constrained")
 for (above, below), scale in zip(axes.T, [1, 5], strict=True):
     X, _ = datasets.rescaled_pair(y_scale=scale)
     labels = KMeans(2, random_state=0).fit_predict(X)
-    order = np.argsort([X[labels == c, 0].mean() for c in (0, 1)])
-    labels = order[labels]
-    found = silhouette(X, labels, metric="sqeuclidean")
-    for label, colour, mark in MARKS:
-        above.scatter(*X[labels == label].T, s=18, marker=mark, color=colour)
+    labels = np.argsort([X[labels == c, 0].mean() for c in (0, 1)])[labels]
+    for label, mark in enumerate("os"):
+        above.scatter(*X[labels == label].T, s=18, marker=mark)
     above.set(title=f"second feature × {scale}", xlabel="x1", ylabel="x2")
-    draw_silhouette(below, found)
-    print(found, end="\n\n")
+    SilhouetteDisplay.from_predictions(X, labels, metric="sqeuclidean", ax=below)
 
 # %%
 # On the left nearly all rows have long bars of much the same length. On the right the
 # bars shrink steadily: many rows lie between the two clusters.
 
+plt.show()
+
+# %%
+# Too many clusters
+# -----------------
+# Four clusters of four normal distributions, and six: clusters that share one have short
+# bars, and hatched ones to the left of zero belong to another cluster rather than to
+# their own.
+
+X, _ = datasets.four_gaussians(400, deviation=0.3)
+figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+for ax, k in zip(axes, [4, 6], strict=True):
+    SilhouetteDisplay.from_estimator(KMeans(k, random_state=0).fit(X), X, ax=ax)
 plt.show()

@@ -16,26 +16,16 @@ segments of its ROC curve on the training rows, and the curve is convex.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from bisector import DecisionTreeClassifier
+from bisector import CoverageDisplay, DecisionTreeClassifier, ROCDisplay
 from bisector.measures.impurity import relative_impurity
 
 rng = np.random.default_rng(1)
 X = rng.normal(size=(400, 3))
 y = (X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=400) > 0.8).astype(int)
 
-figure, ax = plt.subplots(figsize=(6, 4.4), layout="constrained")
-ax.plot([0, (y == 0).sum()], [0, (y == 1).sum()], ":", color="0.4", label="no split")
-for depth, dash, colour in [
-    (1, "--", "#e69f00"),
-    (2, "-.", "#009e73"),
-    (4, "-", "#0072b2"),
-]:
-    ranking = DecisionTreeClassifier(max_depth=depth).fit(X, y).roc_segments_
-    negatives, positives = ranking.coverage
-    label = f"{len(ranking.leaves)} leaves, area {ranking.curve.auc:.2f}"
-    ax.plot(negatives, positives, dash, marker=".", color=colour, label=label)
-ax.set(xlabel="negatives covered", ylabel="positives covered", title="Coverage")
-ax.legend(loc="lower right")
+model = DecisionTreeClassifier(max_depth=4).fit(X, y)
+CoverageDisplay.from_tree(model)
+plt.show()
 
 # %%
 # The class ratio and the costs choose the labels
@@ -43,31 +33,13 @@ ax.legend(loc="lower right")
 # A ranking becomes a classifier when costs are known. Points of equal cost lie on lines; the best point is where
 # such a line touches the curve. Dear misses make the line flat, and more leaves positive.
 
-model = DecisionTreeClassifier(max_depth=4).fit(X, y)
-curve = model.roc_segments_.curve
-figure, ax = plt.subplots(figsize=(6, 4.4), layout="constrained")
-ax.plot(curve.fpr, curve.tpr, "-", marker=".", color="#0072b2")
-for miss, mark, colour in [(1, "o", "#d55e00"), (4, "s", "#cc79a7")]:
-    point, labels = model.operating_point(false_negative_cost=miss)
-    step = np.array([-0.25, 0.25])
-    ax.plot(point.fpr + step, point.tpr + point.slope * step, ":", color=colour)
-    positive = sum(labels.values())
-    ax.plot(
-        point.fpr,
-        point.tpr,
-        mark,
-        ms=9,
-        color=colour,
-        label=f"a miss costs {miss}: {positive} of {len(labels)} leaves positive",
+ROCDisplay({"tree": model.roc_segments_.curve}).plot(costs=[(1, 1), (1, 4)], hull=False)
+for miss in (1, 4):
+    _, labels = model.operating_point(false_negative_cost=miss)
+    print(
+        f"a miss costs {miss}: {sum(labels.values())} of {len(labels)} leaves positive"
     )
-ax.set(
-    xlabel="false positive rate",
-    ylabel="true positive rate",
-    title="Operating points",
-    xlim=(-0.03, 1.03),
-    ylim=(-0.03, 1.03),
-)
-ax.legend(loc="lower right")
+plt.show()
 
 # %%
 # Which impurity does not mind the class ratio

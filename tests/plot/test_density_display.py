@@ -3,12 +3,14 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.mixture import GaussianMixture as TheirMixture
 from sklearn.neighbors import KernelDensity as TheirDensity
 
 from bisector import DensityDisplay, GaussianMixture, KernelDensity, KMeans, MixtureDisplay
 
+NAMES = ["height", "weight"]
 RNG = np.random.default_rng(0)
 LINE, PLANE = RNG.normal(size=(80, 1)), RNG.normal(size=(120, 2)) @ [[1.0, 0.6], [0.0, 0.5]]
 
@@ -48,22 +50,29 @@ def test_contours_and_surface():
     assert len(DensityDisplay(shown.places, shown.density).plot(plt.subplots()[1]).figure_.axes) == 1
 
 
-def test_frames_name_the_axes():
-    frame = pd.DataFrame(PLANE, columns=["height", "weight"])
+@pytest.mark.parametrize("frame", [pd.DataFrame(PLANE, columns=NAMES), pl.DataFrame(PLANE, schema=NAMES)])
+def test_frames_name_the_axes(frame):
     shown = DensityDisplay.from_estimator(KernelDensity().fit(frame), frame, resolution=10)
     assert (shown.ax_.get_xlabel(), shown.ax_.get_ylabel()) == ("height", "weight")
 
 
 def test_many_rows_are_light():
-    many = RNG.normal(size=(20_000, 1))
+    many = RNG.normal(size=(20_000, 2))
+    shown = DensityDisplay.from_estimator(
+        GaussianMixture(1).fit(many), many, resolution=20, ax=plt.subplots()[1]
+    )
+    assert all(len(part.get_offsets()) < 2 for part in shown.ax_.collections)  # contours, and no dots
+    many = many[:, :1]
     model = GaussianMixture(1).fit(many)
     assert len(DensityDisplay.from_estimator(model, many).ticks_.get_xdata()) == 500
 
 
 def test_bad_densities_are_refused():
     model = KernelDensity().fit(PLANE)
-    with pytest.raises(ValueError, match="one or two features"):
+    with pytest.raises(ValueError, match="X has 3 features, but KernelDensity was fitted to 2"):
         DensityDisplay.from_estimator(model, np.zeros((4, 3)))
+    with pytest.raises(ValueError, match="drawn over one or two"):
+        DensityDisplay.from_estimator(KernelDensity().fit(np.eye(3)), np.eye(3))
     with pytest.raises(AttributeError, match="no score_samples"):
         DensityDisplay.from_estimator(KMeans(2).fit(PLANE), PLANE)
     with pytest.raises(ValueError, match='projection="3d"'):

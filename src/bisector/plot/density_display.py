@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bisector.engine.validation import check_choice, check_count
-from bisector.plot.canvas import axes, curve, frame, grid, ink, scatter, shades
+from bisector.plot.canvas import MOST_DOTS, axes, curve, frame, grid, ink, scatter, shades
+from bisector.plot.given_rows import asked, model_rows
 from bisector.plot.models import check_model, feature_names
 
 if TYPE_CHECKING:
@@ -104,12 +105,12 @@ class DensityDisplay:
             Of `plot`.
         """
         check_model(estimator, "score_samples")
-        rows = np.asarray(X, dtype=np.float64)
-        d = rows.shape[1] if rows.ndim == 2 else 0
+        rows = model_rows(estimator, X)
+        d = rows.shape[1]
         if d not in (1, 2):
             raise ValueError(
-                f"X has the shape {rows.shape}, but densities are drawn over one or two features: choose two, and "
-                "fit the model to those."
+                f"X has {d} features, but densities are drawn over one or two: choose two, and fit the model to "
+                "them."
             )
         steps = check_count("resolution", resolution or (800 if d == 1 else 150), at_least=2)
         low, high = frame(rows, margin)
@@ -118,8 +119,7 @@ class DensityDisplay:
         else:
             *sides, places = grid(low, high, steps)
         names = feature_names(estimator, X, d)
-        asked = type(X)(places, columns=X.columns) if hasattr(X, "columns") and hasattr(X, "iloc") else places
-        density = np.exp(np.asarray(estimator.score_samples(asked), dtype=np.float64))
+        density = np.exp(asked(estimator.score_samples, X, places).astype(np.float64))
         shape = tuple(len(side) for side in sides[::-1])
         return cls(sides, density.reshape(shape), rows=rows, names=names).plot(ax, **options)
 
@@ -143,7 +143,7 @@ class DensityDisplay:
         name : str, default="density"
             Of the curve, in the legend.
         rows : bool, default=True
-            Whether to draw the rows.
+            Whether to draw the rows; not between contours if they are more than 5,000.
         colorbar : bool, optional
             Whether a bar beside contours tells their heights; by default if the display makes its own axes.
 
@@ -198,7 +198,7 @@ class DensityDisplay:
         levels = top * np.linspace(0, 1, _CONTOURS + 1) ** 2
         self.contours_ = self.ax_.contourf(*self.places, self.density, levels, cmap=shades(0, darkest=0.9))
         self.ax_.contour(*self.places, self.density, levels[1:-1], colors=[ink()], linewidths=0.4, alpha=0.5)
-        if rows is not None:
+        if rows is not None and len(rows) <= MOST_DOTS:  # cells of counts would hide the contours
             scatter(self.ax_, rows, 1, s=8, marker="o", alpha=0.7)
         self.ax_.set(ylabel=self.names[1], title="Density")
 
@@ -206,4 +206,5 @@ class DensityDisplay:
         across, up = np.meshgrid(*self.places)
         solid: Any = self.ax_
         self.surface_ = solid.plot_surface(across, up, self.density, cmap="cividis", rcount=60, ccount=60)
+        solid.locator_params(nbins=5)  # more would run into each other
         self.ax_.set(ylabel=self.names[1], zlabel="density", title="Density")

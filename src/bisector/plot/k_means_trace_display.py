@@ -10,6 +10,7 @@ from bisector.engine.show import number
 from bisector.engine.validation import check_count
 from bisector.plot.bisecting_lines import bisecting_lines
 from bisector.plot.canvas import axes, colour, frame, ink, marker, scatter
+from bisector.plot.given_rows import numbers
 from bisector.plot.models import feature_names
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class KMeansTraceDisplay:
         first = parameters["init"] if start is None else start
         if isinstance(first, str) or callable(first):
             raise ValueError("Moves are followed from given centres: set start to an array, a row a cluster.")
-        rows = np.asarray(X, dtype=np.float64)
+        rows = numbers(X)
         centers = [np.asarray(first, dtype=np.float64)]
         once = {"max_iter": 1, "n_init": 1, "tol": 0.0}
         once = {name: value for name, value in once.items() if name in parameters}

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bisector.engine.show import number
 from bisector.plot.canvas import axes, colour, curve, dash, frame, ink, scatter
+from bisector.plot.given_rows import model_rows
 from bisector.plot.models import check_model, feature_names
 from bisector.solvers.mixture_shapes import SHAPES
 
@@ -117,7 +118,7 @@ class MixtureDisplay:
             raise ValueError(f"features must be numbers from 0 to {d - 1}, not {features!r}.")
         matrices = SHAPES[estimator.covariance_type].matrices(np.asarray(estimator.covariances_), k, d)
         names = feature_names(estimator, X, d)
-        rows = None if X is None else np.asarray(X, dtype=np.float64)[:, chosen]
+        rows = None if X is None else model_rows(estimator, X)[:, chosen]
         return cls(
             np.asarray(estimator.weights_),
             means[:, chosen],

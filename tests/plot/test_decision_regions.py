@@ -286,3 +286,9 @@ def test_bad_models_and_rows(svm):
         DecisionRegionsDisplay.from_estimator(svm, [[1.0, 2.0], [np.nan, 1.0]])
     with pytest.raises(ValueError, match="regions has the shape"):
         DecisionRegionsDisplay([0, 1], [0, 1], [[0, 1]])
+
+
+def test_limits_say_how_far_the_plane_reaches(svm):
+    display = DecisionRegionsDisplay.from_estimator(svm, X, y, limits=((-3, 6), (-4, 4)), resolution=10)
+    assert display.ax_.get_xlim() == (-3.0, 6.0)
+    assert display.up[[0, -1]].tolist() == [-4.0, 4.0]

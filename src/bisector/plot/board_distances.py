@@ -99,7 +99,7 @@ class BoardDisplay:
         """
         from matplotlib.patches import Rectangle
 
-        self.ax_ = axes(ax)
+        self.ax_ = axes(ax, layout="compressed")
         self.figure_ = self.ax_.figure
         ranks, files = self.distances.shape
         reached = np.isfinite(self.distances)

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 Integers = NDArray[np.int64]
 
+# So few rows are drawn large.
+FEW_ROWS = 60
+
 
 class CondensationDisplay:
     """All rows faintly, the kept ones strongly, and the boundary of the nearest-neighbour rule of either.
@@ -202,10 +205,10 @@ class CondensationDisplay:
         self.image_ = paint(self.ax_, self.across, self.up, coloured(self.after, 0.15))
         self.before_ = self._boundary(self.before, alpha=0.5, linewidths=2.4)
         self.after_ = self._boundary(self.after, linestyles="dashed", linewidths=1.3)
+        dots = {"s": 24, "alpha": 0.5} if len(self.points) <= FEW_ROWS else {"s": 7, "alpha": 0.35}
         present = np.unique(self.codes)
         self.points_ = [
-            scatter(self.ax_, self.points[self.codes == code], code, s=7, alpha=0.35, zorder=2)
-            for code in present
+            scatter(self.ax_, self.points[self.codes == code], code, **dots, zorder=2) for code in present
         ]
         self.kept_ = [self._draw_kept(code) for code in present]
         line: dict[str, Any] = {"color": ink()}

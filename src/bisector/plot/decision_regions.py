@@ -121,6 +121,7 @@ class DecisionRegionsDisplay:
         plane: str = "features",
         probabilities: bool | None = None,
         margins: bool | None = None,
+        limits: Any = None,
         resolution: int = 200,
         ax: "Axes | None" = None,
     ) -> Self:
@@ -146,6 +147,8 @@ class DecisionRegionsDisplay:
             Whether to shade by probability; by default where the model has any.
         margins : bool, optional
             Whether to draw the lines at scores −1 and 1; by default for support vector machines.
+        limits : ((left, right), (bottom, top)), optional
+            How far the plane reaches; by default somewhat further than the rows.
         resolution : int, default=200
             Places along each side of the grid.
         ax : Axes, optional
@@ -166,7 +169,8 @@ class DecisionRegionsDisplay:
             sight = FlatSlice.of(values, names, chosen_features(features, names, estimator), slice_at)
         exemplars = _rows_of(_exemplars(estimator), values.shape[1])
         seen = sight.seen(values)
-        low, high = frame(seen if exemplars is None else np.vstack([seen, sight.seen(exemplars)]))
+        around = seen if exemplars is None else np.vstack([seen, sight.seen(exemplars)])
+        low, high = frame(around) if limits is None else np.asarray(limits, dtype=np.float64).T
         across, up, places = grid(low, high, resolution)
         asker = _Asker(estimator, X, sight, places, resolution)
         classes, regions, codes = _classified(estimator, X, y, asker, len(values))

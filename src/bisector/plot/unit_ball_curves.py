@@ -108,7 +108,7 @@ class UnitBallDisplay:
         -------
         self
         """
-        self.ax_ = axes(ax)
+        self.ax_ = axes(ax, layout="compressed")
         self.figure_ = self.ax_.figure
         self.lines_ = [
             self.ax_.plot(*curve.T, color=colour(number), linestyle=dash(number), lw=1.8, label=name)[0]

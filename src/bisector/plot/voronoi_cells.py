@@ -198,7 +198,7 @@ class VoronoiDisplay:
         -------
         self
         """
-        self.ax_ = axes(ax)
+        self.ax_ = axes(ax, layout="compressed")
         self.figure_ = self.ax_.figure
         self.image_ = paint(self.ax_, self.across, self.up, self._cells())
         self.second_boundaries_ = self._lines(2, linewidths=0.7, alpha=0.6) if self.order == 2 else []

@@ -24,60 +24,33 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from bisector import (
+    CondensationDisplay,
     CondensedNearestNeighbor,
     EditedNearestNeighbor,
     InfluenceCondenser,
     KNeighborsClassifier,
+    NearestExemplarClassifier,
     PrototypeMerger,
     VoronoiCondenser,
     datasets,
 )
 
-# Colours that colour-blind readers can tell apart.
-BLUE, ORANGE = "#0072b2", "#d55e00"
 CONDENSERS = [
     CondensedNearestNeighbor(),
     InfluenceCondenser(),
     PrototypeMerger(),
     VoronoiCondenser(),
 ]
-
-
-def draw(ax, X, y, kept, labels, title):
-    """Show all rows faintly, the kept ones strongly, and the boundary of either."""
-    low, high = X.min(axis=0) - 0.2, X.max(axis=0) + 0.2
-    across, up = np.meshgrid(
-        np.linspace(low[0], high[0], 160), np.linspace(low[1], high[1], 160)
-    )
-    queries = np.column_stack([across.ravel(), up.ravel()])
-    for rows, classes, style in [(X, y, ("0.6", "-")), (kept, labels, ("black", "--"))]:
-        answers = KNeighborsClassifier(1).fit(rows, classes).predict(queries)
-        ax.contour(
-            across,
-            up,
-            answers.reshape(across.shape),
-            [0],
-            colors=style[0],
-            linestyles=style[1],
-        )
-    for sign, color in [(-1, BLUE), (1, ORANGE)]:
-        ax.scatter(*X[y == sign].T, s=3, color=color, alpha=0.25)
-        ax.scatter(
-            *kept[labels == sign].T, s=36, color=color, edgecolor="black", zorder=3
-        )
-    ax.set(title=title, aspect="equal", xticks=[], yticks=[])
-    ax.title.set_fontsize(9)
-
-
 X, y = datasets.four_gaussians()
-fig, axes = plt.subplots(2, 2, figsize=(7.2, 7.4), layout="constrained")
+fig, axes = plt.subplots(2, 2, figsize=(9.4, 7.4), layout="constrained")
 for ax, condenser in zip(axes.flat, CONDENSERS, strict=True):
-    kept, labels = condenser.fit_resample(X, y)
-    draw(ax, X, y, kept, labels, f"{type(condenser).__name__}: {len(kept)} of {len(X)}")
+    CondensationDisplay.from_estimator(condenser.fit(X, y), X, y, ax=ax)
+    if ax is not axes[0, 1]:
+        ax.get_legend().remove()
 plt.show()
 
 # %%
-# Grey is the boundary of all rows, dashed black that of the kept ones: they coincide only for the last.
+# Thick grey is the boundary of all rows, dashed that of the kept ones: they coincide only for the last.
 # Each condenser gives an account of what it did:
 
 print(VoronoiCondenser().fit(X, y).report_)
@@ -112,24 +85,24 @@ for condenser in repeated:
 
 X, y = datasets.four_gaussians(deviation=0.4)
 edited, of_edited = EditedNearestNeighbor(5, repeat=True).fit_resample(X, y)
-fig, axes = plt.subplots(1, 3, figsize=(9.6, 3.5), layout="constrained")
-for ax, (rows, classes), words in [
+condensed = CondensedNearestNeighbor().fit_resample(edited, of_edited)
+fig, axes = plt.subplots(1, 3, figsize=(11.4, 3.6), layout="constrained")
+for ax, kept, words in [
     (axes[0], CondensedNearestNeighbor().fit_resample(X, y), "condensed"),
     (axes[1], (edited, of_edited), "edited"),
-    (
-        axes[2],
-        CondensedNearestNeighbor().fit_resample(edited, of_edited),
-        "edited, then condensed",
-    ),
+    (axes[2], condensed, "edited, then condensed"),
 ]:
-    draw(ax, X, y, rows, classes, f"{words}: {len(rows)} of {len(X)}")
+    CondensationDisplay.from_rows(
+        X, y, *kept, title=f"{words}: {len(kept[0])} of {len(X)}", ax=ax
+    )
+    if ax is not axes[-1]:
+        ax.get_legend().remove()
 plt.show()
 
 # %%
 # On fresh rows, the edited rule errs less than the rule of all rows, with a fraction of them.
 
 fresh, truth = datasets.four_gaussians(4000, deviation=0.4, seed=1)
-condensed = CondensedNearestNeighbor().fit_resample(edited, of_edited)
 for words, rows in [
     ("all rows", (X, y)),
     ("edited", (edited, of_edited)),
@@ -137,3 +110,39 @@ for words, rows in [
 ]:
     error = (KNeighborsClassifier(1).fit(*rows).predict(fresh) != truth).mean()
     print(f"{words:>18}: {len(rows[0]):4d} rows, error {error:.3f}")
+
+# %%
+# Digits
+# ------
+# Zeros against the others by intensity and symmetry, 500 images (*Learning From Data*, Figure 6.4 condenses ones).
+# The classes overlap here: one row in six is needed to answer as all of them do, for every island keeps its own.
+
+X, y = datasets.digit_features(positive=0, n=500)
+condenser = CondensedNearestNeighbor().fit(X, y)
+fig, ax = plt.subplots(figsize=(7.6, 4.4), layout="constrained")
+CondensationDisplay.from_estimator(condenser, X, y, ax=ax)
+ax.set(xlabel="intensity", ylabel="symmetry")
+plt.show()
+
+# %%
+# Two prototypes
+# --------------
+# Problem 6.2 puts the seven points of Problem 6.1 down to one point for each class: the class means, or what is
+# left after merging the closest two of a class again and again. Both leave three of the seven wrong: no line parts
+# the classes, and two prototypes draw a line.
+
+X, y = datasets.seven_points()
+means = NearestExemplarClassifier("mean").fit(X, y)
+merged = PrototypeMerger(n_prototypes=2).fit(X, y)
+fig, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
+for ax, prototypes, labels, words in [
+    (axes[0], means.exemplars_, means.exemplar_labels_, "class means"),
+    (axes[1], merged.prototypes_, merged.prototype_labels_, "merged"),
+]:
+    model = KNeighborsClassifier(1).fit(prototypes, labels)
+    wrong = int((model.predict(X) != y).sum())
+    CondensationDisplay.from_rows(
+        X, y, prototypes, labels, title=f"{words}: {wrong} of 7 wrong", ax=ax
+    )
+axes[0].get_legend().remove()
+plt.show()

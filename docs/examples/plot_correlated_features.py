@@ -20,7 +20,15 @@ The first picture is that of Figure 7.3 in Flach, *Machine Learning* (2012).
 import matplotlib.pyplot as plt
 import numpy as np
 
-from bisector import Lasso, LinearRegression, Ridge, RidgeCV, datasets
+from bisector import (
+    CoefficientPathDisplay,
+    ErrorCurveDisplay,
+    Lasso,
+    LinearRegression,
+    Ridge,
+    RidgeCV,
+    datasets,
+)
 
 # Colours that colour-blind readers can tell apart.
 BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#6b6b6b"
@@ -143,19 +151,11 @@ fig, axes = plt.subplots(
 for (above, below), correlation in zip(axes.T, [0.97, -0.97], strict=True):
     X, y = datasets.correlated_features(correlation=correlation, noise=0.8, seed=7)
     chosen = RidgeCV(alphas=alphas).fit(X, y)
-    above.plot(alphas, chosen.coef_path_[:, 0], color=BLUE, lw=2, label="x₁")
-    above.plot(alphas, chosen.coef_path_[:, 1], "--", color=ORANGE, lw=2, label="x₂")
+    CoefficientPathDisplay.from_estimator(chosen, names=["x₁", "x₂"], ax=above)
     above.axhline(1, color=GREY, lw=1, ls=":")
-    below.plot(alphas, chosen.leave_one_out_errors_, color="black", lw=2)
-    for ax in (above, below):
-        ax.axvline(chosen.alpha_, color=GREY, lw=1)
-        ax.spines[["top", "right"]].set_visible(False)
-    above.set(xscale="log", title=title(correlation))
-    below.set(xlabel="penalty α", ylim=(0, None))
-    above.text(chosen.alpha_ * 1.2, 0.05, f"α = {chosen.alpha_:.2g}", color=GREY)
-axes[0, 0].set_ylabel("coefficients")
-axes[0, 0].legend(frameon=False, loc="center left")
-axes[1, 0].set_ylabel("error at rows left out")
+    above.set(xlabel="", title=title(correlation))
+    ErrorCurveDisplay.from_estimator(chosen, ax=below)
+    below.set(ylim=(0, None), title="")
 plt.show()
 
 # %%

@@ -16,7 +16,7 @@ separates them, or where a few rows make the margin narrow, rows may pay to be i
 import matplotlib.pyplot as plt
 import numpy as np
 
-from bisector import SVC, datasets, svm_path
+from bisector import SVC, DecisionRegionsDisplay, SVMPathDisplay, datasets, svm_path
 
 BLUE, ORANGE = "#0072b2", "#d55e00"
 
@@ -24,17 +24,11 @@ rng = np.random.default_rng(5)
 y = np.arange(40) % 2 * 2 - 1
 X = rng.normal(scale=0.9, size=(40, 2)) + np.outer(y, [1.7, 1.2])
 model = SVC(C=np.inf, kernel="linear").fit(X, y)
+figure, ax = plt.subplots(figsize=(7.6, 4.6), layout="constrained")
+DecisionRegionsDisplay.from_estimator(model, X, y, ax=ax)
 w, t, m = model.weights_, model.threshold_, model.margin_
 unit = w / np.linalg.norm(w)
 along = np.array([-unit[1], unit[0]])
-figure, ax = plt.subplots(figsize=(7.6, 4.6), layout="constrained")
-for offset, style in [(-m, "--"), (0, "-"), (m, "--")]:
-    foot = unit * (t * m + offset)
-    ax.axline(foot, foot + along, color="0.3", linestyle=style, lw=1.2)
-for label, colour, mark in [(-1, ORANGE, "o"), (1, BLUE, "P")]:
-    ax.scatter(*X[y == label].T, color=colour, marker=mark, label=f"class {label:+d}")
-circles = {"s": 190, "facecolor": "none", "edgecolor": "0.2"}
-ax.scatter(*model.support_vectors_.T, **circles, label="support vectors")
 foot = unit * t * m - 2.0 * along
 ax.annotate("", foot + unit * m, foot, arrowprops={"arrowstyle": "<->", "color": "0.2"})
 ax.annotate(
@@ -50,7 +44,7 @@ ax.annotate(
 )
 ax.annotate("w", foot + 0.6 * unit, (5, 2), textcoords="offset points", style="italic")
 ax.set(aspect="equal", title="The widest margin, and the rows that hold it")
-ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+plt.show()
 
 # %%
 # The widest street
@@ -61,18 +55,10 @@ ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
 def draw(ax, model, X, y, title):
-    """Show the rows by class, the boundary with its margins, slack, and which rows have a price."""
-    low, high = np.array([-2.6, -3.2]), np.array([5.8, 3.2])
-    across, up = np.meshgrid(
-        np.linspace(low[0], high[0], 80), np.linspace(low[1], high[1], 80)
-    )
-    places = np.column_stack([across.ravel(), up.ravel()])
-    scores = model.decision_function(places).reshape(across.shape)
-    ax.contour(
-        across, up, scores, [-1, 0, 1], colors="0.3", linestyles=["--", "-", "--"]
-    )
-    for label, colour, mark in [(-1, ORANGE, "o"), (1, BLUE, "P")]:
-        ax.scatter(*X[y == label].T, s=70, color=colour, marker=mark, zorder=3)
+    """Show the boundary with its margins, and the price and slack of each row."""
+    room = (-2.6, 5.8), (-3.2, 3.2)
+    DecisionRegionsDisplay.from_estimator(model, X, y, limits=room, ax=ax)
+    ax.get_legend().remove()
     for row, (x, slack) in enumerate(zip(X, model.slack_, strict=True)):
         note = f"α = {model.alpha_[row]:.3g}"
         if slack > 1e-9:
@@ -100,20 +86,10 @@ for ax, rows, C, title in [
 
 path = svm_path(X, y)
 print(path)
-Cs = np.linspace(0.02, 0.6, 200)
-at = [path.at(C) for C in Cs]
-figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
-for row, line in enumerate(np.array([one.alpha for one in at]).T):
-    style = ["-", "--", "-.", ":"][row]
-    left.plot(
-        Cs, line, style, color=BLUE if y[row] > 0 else ORANGE, label=f"α{row + 1}"
-    )
-right.plot(Cs, [one.margin for one in at], color="0.2")
-for ax, name in [(left, "price α of a row"), (right, "margin")]:
-    for knot in path.knots:
-        ax.axvline(knot, color="0.85", zorder=0)
-    ax.set(xlabel="C", ylabel=name)
-left.legend()
+figure, axes = plt.subplots(1, 3, figsize=(13, 3.6), layout="constrained")
+for ax, kind in zip(axes, ["alpha", "margin", "boundary"], strict=True):
+    SVMPathDisplay.from_path(path, X, y, kind=kind, ax=ax)
+plt.show()
 
 # %%
 # Around corners
@@ -124,34 +100,10 @@ left.legend()
 X, y = datasets.double_semicircle(400, seed=1)
 X = X + np.random.default_rng(0).normal(scale=4.0, size=X.shape)
 model = SVC(C=1.0, kernel="rbf").fit(X, y)
-low, high = X.min(axis=0) - 2, X.max(axis=0) + 2
-across, up = np.meshgrid(
-    np.linspace(low[0], high[0], 200), np.linspace(low[1], high[1], 200)
-)
-scores = model.decision_function(np.column_stack([across.ravel(), up.ravel()]))
 figure, ax = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
-ax.contour(
-    across,
-    up,
-    scores.reshape(across.shape),
-    [-1, 0, 1],
-    colors="0.3",
-    linestyles=["--", "-", "--"],
-)
-for label, colour in [(-1, ORANGE), (1, BLUE)]:
-    for role, mark, size in [
-        ("outside", ".", 20),
-        ("on margin", "s", 36),
-        ("inside", "^", 36),
-        ("misclassified", "X", 48),
-    ]:
-        rows = X[(y == label) & (model.role_ == role)]
-        name = role if label == 1 else None
-        ax.scatter(*rows.T, s=size, marker=mark, color=colour, lw=0, label=name)
-ax.legend(title="role", loc="upper left", bbox_to_anchor=(1.0, 1.0))
-ax.set(
-    aspect="equal", title=f"{len(model.support_)} of {len(X)} rows carry the boundary"
-)
+DecisionRegionsDisplay.from_estimator(model, X, y, ax=ax)
+ax.set_title(f"{len(model.support_)} of {len(X)} rows carry the boundary")
+plt.show()
 print(model.support_report(largest=3))
 
 # %%

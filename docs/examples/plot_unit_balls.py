@@ -19,6 +19,7 @@ import numpy as np
 from bisector import (
     Bing,
     Bishop,
+    BoardDisplay,
     Elliptical,
     Euclidean,
     King,
@@ -27,21 +28,17 @@ from bisector import (
     Mahalanobis,
     Minkowski,
     Rook,
+    UnitBallDisplay,
     unit_ball,
 )
 
 ORDERS = [0.8, 1, 1.5, 2, 4, 8, np.inf]
 NAMES = {1: " (Manhattan)", 2: " (Euclidean)", np.inf: " (Chebyshev)"}
-colours = plt.get_cmap("viridis")(np.linspace(0, 0.9, len(ORDERS)))
-
-fig, ax = plt.subplots(figsize=(6.4, 5), layout="constrained")
-for p, colour in zip(ORDERS, colours, strict=True):
-    x, y = unit_ball(Minkowski(p)).T
-    label = f"p = {'∞' if np.isinf(p) else p}{NAMES.get(p, '')}"
-    ax.plot(x, y, color=colour, lw=2.5 if p in NAMES else 1.3, label=label)
-ax.set(aspect="equal", title="Points at distance 1, for Minkowski distances")
-fig.legend(frameon=False, loc="outside right center")
-ax.spines[["top", "right"]].set_visible(False)
+distances = {
+    f"p = {'∞' if np.isinf(p) else p}{NAMES.get(p, '')}": Minkowski(p) for p in ORDERS
+}
+fig, ax = plt.subplots(figsize=(6.8, 5), layout="compressed")
+UnitBallDisplay.from_distances(distances, ax=ax)
 plt.show()
 
 # %%
@@ -59,16 +56,14 @@ rng = np.random.default_rng(0)
 cloud = rng.standard_normal((300, 2)) @ np.array([[1.6, 0.9], [0.0, 0.5]])
 learned = Mahalanobis().learned(cloud)
 
-fig, (left, right) = plt.subplots(1, 2, figsize=(8, 4), layout="constrained")
-for distance, colour, label in [
-    (Elliptical(M), "#d55e00", "M = RᵀS²R"),
-    (Elliptical(squeeze**2), "#0072b2", "M = S²"),
-    (Euclidean(), "#6b6b6b", "M = I"),
-]:
-    x, y = unit_ball(distance, radius=0.5).T
-    left.plot(x, y, color=colour, lw=2, label=label)
-left.set(aspect="equal", title="Points with xᵀMx = ¼")
-left.legend(frameon=False)
+fig, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="compressed")
+ellipses = {
+    "M = RᵀS²R": Elliptical(M),
+    "M = S²": Elliptical(squeeze**2),
+    "M = I": Euclidean(),
+}
+UnitBallDisplay.from_distances(ellipses, radius=0.5, ax=left)
+left.set_title("Points with xᵀMx = ¼")
 right.scatter(*cloud.T, s=8, color="#9a9a9a")
 for radius in (1, 2):
     x, y = unit_ball(learned, radius=radius, center=cloud.mean(axis=0)).T
@@ -81,8 +76,6 @@ for radius in (1, 2):
     )
 right.set(aspect="equal", title="At distance 1 and 2 from the middle")
 right.legend(frameon=False, loc="upper left")
-for ax in (left, right):
-    ax.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %%
@@ -93,16 +86,8 @@ plt.show()
 # the next square.
 
 pieces = [King(), Rook(), KRook(), Bishop(), Bing(), Knight()]
-home = (3, 3)
-
-fig, axes = plt.subplots(2, 3, figsize=(8, 5.6), layout="constrained")
+fig, axes = plt.subplots(2, 3, figsize=(9, 6.4), layout="compressed")
 for ax, piece in zip(axes.flat, pieces, strict=True):
-    moves = piece.distances_from(home)
-    shown = np.where(np.isfinite(moves), moves, np.nan)
-    ax.imshow(shown, cmap="viridis_r", vmin=0, vmax=8, origin="lower")
-    for (rank, file), value in np.ndenumerate(moves):
-        text = "" if np.isinf(value) else f"{value:.0f}"
-        tone = "white" if value >= 4 else "black"
-        ax.text(file, rank, text, ha="center", va="center", fontsize=8, color=tone)
-    ax.set(title=type(piece).__name__, xticks=[], yticks=[])
+    BoardDisplay.from_piece(piece, "d4", ax=ax)
+    ax.set_title(type(piece).__name__)
 plt.show()

@@ -14,13 +14,7 @@ from bisector.engine.explanation import Explanation
 from bisector.engine.targets import Labels, Numbers, check_labels, check_numbers
 from bisector.engine.validation import check_choice, check_weights, store
 from bisector.measures.error_bounds import ErrorBounds, error_bounds
-from bisector.neighbors.kept_rows import (
-    PAIRS_AT_ONCE,
-    FindsNearest,
-    Floats,
-    Found,
-    Integers,
-)
+from bisector.neighbors.kept_rows import PAIRS_AT_ONCE, FindsNearest, Floats, Found, Integers
 from bisector.neighbors.votes import (
     Weights,
     check_vote_weights,
@@ -472,12 +466,11 @@ class KNeighborsRegressor(MultiOutputMixin, RegressorMixin, _KNeighbors):
         from bisector.neighbors.neighbor_reasons import explain_averages
 
         answers = self.predict(X)
-        explained: list[Explanation] = []
+        made: list[Explanation] = []
         for found in self._found_in_blocks(X):
-            some = answers[len(explained) : len(explained) + len(found.starts) - 1]
-            vote = votes(found, self.weights)
-            explained += explain_averages(found, vote, self._targets, some, self.aggregate)
-        return explained
+            some, vote = answers[len(made) : len(made) + len(found.starts) - 1], votes(found, self.weights)
+            made += explain_averages(found, vote, self._targets, some, self.aggregate)
+        return made
 
     def _keep_targets(self, kept: NDArray[np.bool_]) -> None:
         self._targets = self._targets._replace(values=self._targets.values[kept])

@@ -107,6 +107,7 @@ def _guessed(column: "polars.Series") -> "polars.Series":
         return column.cast(pl.String)
     if column.dtype != pl.String:
         return column
+    column = column.set(column.str.strip_chars().is_in(MISSING_WORDS).fill_null(False), None)
     known = column.drop_nulls()
     if not len(known):
         return column

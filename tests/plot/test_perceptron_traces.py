@@ -51,6 +51,18 @@ def test_long_walks_are_thinned_and_say_so():
     assert "updates, 200 of them drawn" in display.ax_.get_title()
 
 
+def test_of_very_many_rows_those_with_most_updates_are_ringed():
+    rows, labels = datasets.gaussian_classes(600, separation=0.5, seed=0)
+    model = Perceptron(history=True).fit(rows, labels)
+    display = PerceptronTraceDisplay.from_estimator(model, rows, labels)
+    most = np.sort(model.mistakes_)[-100:]
+    assert len(display.updated_.get_offsets()) == 100
+    numbers = [
+        int(np.flatnonzero((rows == place).all(axis=1))[0]) for place in display.updated_.get_offsets()
+    ]
+    assert np.sort(model.mistakes_[numbers]).tolist() == most.tolist()
+
+
 def test_a_model_that_never_erred_has_the_line_it_began_with():
     rows, labels = np.array([[0.0, 0.0], [0.0, 2.0], [4.0, 0.0], [4.0, 2.0]]), [0, 0, 1, 1]
     model = Perceptron(history=True, init="basic").fit(rows, labels)

@@ -94,6 +94,12 @@ def test_many_rows_are_counted():
     y = rng.normal(size=20_000)
     display = RegressionDisplay.from_predictions(y + rng.normal(size=20_000), y)
     assert type(display.points_).__name__ == "QuadMesh"
+    # Of very many outliers, the farthest are ringed.
+    far = np.sort(np.abs(display.studentized))[-50:]
+    assert len(display.outliers) > 50
+    assert display.outliers_.get_label() == f"outliers: 50 of {len(display.outliers)}"
+    rings = np.sort(np.abs(display.outliers_.get_offsets().data[:, 1]))
+    assert rings == pytest.approx(far * np.abs(display.residuals / display.studentized).max())
 
 
 def test_bad_input(people):

@@ -211,7 +211,7 @@ class DecisionRegionsDisplay:
         ----------
         ax : Axes, optional
         legend : bool, default=True
-            Whether to tell the classes beside the picture.
+            Whether to tell the classes beside the picture, if there are no more than twelve.
 
         Returns
         -------
@@ -267,7 +267,8 @@ class DecisionRegionsDisplay:
     def _draw_support(self) -> Any:
         if self.support is None or not len(self.support):
             return None
-        rings: dict[str, Any] = {"s": 90, "facecolors": "none", "edgecolors": [ink()], "linewidths": 1.1}
+        size, width = (90, 1.1) if len(self.support) <= 10 * FEW_ROWS else (24, 0.5)
+        rings: dict[str, Any] = {"s": size, "facecolors": "none", "edgecolors": [ink()], "linewidths": width}
         return self.ax_.scatter(
             self.support[:, 0], self.support[:, 1], label="support vectors", zorder=4, **rings
         )

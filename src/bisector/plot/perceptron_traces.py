@@ -17,6 +17,8 @@ Floats = NDArray[np.float64]
 
 # Of a longer walk, so many lines are drawn, evenly spread over it.
 MOST_LINES = 200
+# Of rows that caused updates, so many are ringed.
+MOST_RINGED = 100
 
 
 class PerceptronTraceDisplay:
@@ -189,17 +191,16 @@ class PerceptronTraceDisplay:
         return self
 
     def _ring_updated(self) -> Any:
-        rows = self.points[np.unique(self.updated)]
+        """Ring the rows that caused updates; of very many, those that caused most."""
+        rows, counts = np.unique(self.updated, return_counts=True)
         if not len(rows):
             return None
-        style: dict[str, Any] = {
-            "s": 110,
-            "facecolors": "none",
-            "edgecolors": [ink()],
-            "linewidths": 1.0,
-            "zorder": 4,
-        }
-        return self.ax_.scatter(*rows.T, label="caused an update", **style)
+        words = "caused an update"
+        if len(rows) > MOST_RINGED:
+            words = f"caused most updates\n({MOST_RINGED} of {len(rows):,} rows)"
+            rows = rows[np.argsort(-counts, kind="stable")[:MOST_RINGED]]
+        rings: dict[str, Any] = {"s": 110, "facecolors": "none", "edgecolors": [ink()], "linewidths": 1.0}
+        return self.ax_.scatter(self.points[rows, 0], self.points[rows, 1], label=words, zorder=4, **rings)
 
 
 def clipped_line(weights: Floats, intercept: float, low: Floats, high: Floats) -> Floats | None:

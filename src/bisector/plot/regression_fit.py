@@ -19,6 +19,8 @@ Floats = NDArray[np.float64]
 OUTLYING = 3.0
 # Rows with so many times the mean leverage are called far out.
 FAR_OUT = 3.0
+# Of more rows that deserve a mark, those that deserve it most are marked.
+MOST_RINGED = 50
 # So many marked rows are named by their numbers.
 MOST_NAMED = 10
 
@@ -245,8 +247,11 @@ class RegressionDisplay:
             self.line_ = self.ax_.axhline(0.0, color=ink(), lw=1.0, linestyle="--")
             heights, ylabel = self.residuals, f"{self.target_name} − predicted"
         self.points_ = scatter(self.ax_, np.column_stack([self.x, heights]), zorder=3)
-        self.outliers_ = self._mark(self.outliers, heights, "o", "outliers", colour(1))
-        self.far_out_ = self._mark(self.far_out, heights, "s", "high leverage", colour(2))
+        # A row can be both: circles lie within squares.
+        circles: dict[str, Any] = {"marker": "o", "s": 90, "edgecolors": colour(1), "label": "outliers"}
+        squares: dict[str, Any] = {"marker": "s", "s": 150, "edgecolors": colour(2), "label": "high leverage"}
+        self.outliers_ = self._mark(self.outliers, self.studentized, heights, **circles)
+        self.far_out_ = self._mark(self.far_out, self.leverage, heights, **squares)
         self.ax_.set(xlabel=self.feature_name, ylabel=ylabel, title=self.title)
         if self.ax_.get_legend_handles_labels()[0]:
             self.ax_.legend(frameon=False, loc="best" if len(self.x) <= 1000 else "upper left")
@@ -266,19 +271,16 @@ class RegressionDisplay:
                 self.bands_.append(self.ax_.fill_between(self.at, interval[:, 0], interval[:, 1], **style))
         (self.line_,) = self.ax_.plot(self.at, self.curve, color=ink(), lw=1.8)
 
-    def _mark(self, rows: NDArray[np.int64], heights: Floats, shape: str, words: str, edge: str) -> Any:
-        """Ring some rows, and write the numbers of a few beside them."""
-        if not len(rows):
+    def _mark(self, rows: NDArray[np.int64], degree: Floats | None, heights: Floats, **look: Any) -> Any:
+        """Ring some rows, of very many those with the highest degree, and write the numbers of a few."""
+        if degree is None or not len(rows):
             return None
-        style: dict[str, Any] = {
-            "marker": shape,
-            "facecolors": "none",
-            "edgecolors": edge,
-            "linewidths": 1.6,
-            "zorder": 4,
-        }
-        size = 90 if shape == "o" else 150  # a row can be both
-        rings = self.ax_.scatter(self.x[rows], heights[rows], s=size, label=words, **style)
+        words = look.pop("label")
+        if len(rows) > MOST_RINGED:
+            words = f"{words}: {MOST_RINGED} of {len(rows):,}"
+            rows = rows[np.argsort(-np.abs(degree[rows]), kind="stable")[:MOST_RINGED]]
+        style: dict[str, Any] = {"facecolors": "none", "linewidths": 1.6, "zorder": 4, **look}
+        rings = self.ax_.scatter(self.x[rows], heights[rows], label=words, **style)
         for row in rows if len(rows) <= MOST_NAMED else ():
             place = (self.x[row], heights[row])
             self.ax_.annotate(str(row), place, (7, 5), textcoords="offset points", fontsize="small")

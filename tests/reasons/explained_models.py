@@ -116,6 +116,8 @@ def own_total(model, x, account, answer):
     code = int(np.flatnonzero(model.classes_ == answer)[0]) if hasattr(model, "classes_") else None
     if title.startswith("prediction"):
         return model.predict(x[None])[0]
+    if title.startswith("score") and not hasattr(model, "decision_function"):
+        return None  # of a model inside
     if title.startswith("score, positive for"):
         return model.decision_function(x[None])[0]
     if title.startswith("score of") and " against " not in title:

@@ -109,8 +109,9 @@ def test_ways_out_of_cells_are_the_shortest(seed, n, d, n_classes):
         assert (codes == code).all()
         return
     assert way.proved
-    step = way.to - x
-    assert answer((x + (1 + 1e-6) * step)[None])[0] != code
+    # Just inside the cell, on the way to its exemplar: a corner need not be entered straight on.
+    inside = way.to + 1e-6 * (points[way.exemplar] - way.to)
+    assert answer(inside[None])[0] != code
     directions = rng.normal(size=(500, d))
     directions *= way.length / np.linalg.norm(directions, axis=1)[:, None]
     for share in (0.999, 0.6):
@@ -129,3 +130,16 @@ def test_a_tree_moves_along_an_axis_or_into_a_corner():
 def test_a_constant_model_has_no_move():
     model = bisector.LogisticRegression().fit([[1.0], [1.0], [1.0]], [0, 1, 1])
     assert model.explain_rows([[1.0]])[0].move is None
+
+
+def test_a_corner_that_a_straight_step_does_not_enter():
+    """The other cell is y ≥ 1 and 0.6x + 0.8y ≤ 0.4; the row is behind the second side, and would cross it."""
+    own, other = [[-3.0, 0.0], [-2.28, 2.96]], [[-3.0, 2.0]]  # mirror images of one exemplar in both sides
+    exact = Cells(np.array([*own, *other]), np.array([0, 0, 1])).way_out(np.zeros(2), 0)
+    np.testing.assert_allclose(exact.to, [-2 / 3, 1.0])
+    assert exact.proved
+    model = bisector.KNeighborsClassifier(1).fit([*own, *other], [0, 0, 1])
+    assert model.predict([1.0001 * exact.to])[0] == 0
+    move = model.explain_rows([[0.0, 0.0]])[0].move
+    assert model.predict([(1 + 1e-6) * move.to])[0] == move.answer == 1
+    assert move.length == pytest.approx(exact.length, rel=1e-5)

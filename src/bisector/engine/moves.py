@@ -13,7 +13,7 @@ Predict = Callable[[Floats], NDArray[Any]]
 
 # A step this much longer than to the boundary shows that the answer changes there: far above rounding, and far
 # below what anybody would call a longer step.
-BEYOND = 1 + 1e-7
+BEYOND = 1 + 1e-6
 # Halvings of a line: after so many its ends are as near as numbers can tell.
 _HALVINGS = 50
 

@@ -338,6 +338,7 @@ strings, sets; or kernel values of shape (n_samples, n_samples)
             The account adds up to the score of two classes, or of the predicted class against the rest; where
             classes are compared with some others, to the score of the comparison that was won by least.
         """
+        check_is_fitted(self)
         codes = self.two_class_problems_.codes(self.decision_function(X))
         items = check_items(self, X, self.kernel_, reset=False)
         found, problems = [], self.two_class_problems_.problems

@@ -19,6 +19,9 @@ from bisector.solvers.other_cells import Cells
 if TYPE_CHECKING:
     from bisector.neighbors.k_neighbors import KNeighborsClassifier
 
+# Shares of the way from a corner of a cell to its exemplar.
+_ASIDE = (0.0, 1e-7, 1e-6, 1e-5, 1e-4)
+
 
 def explain_votes(found: Found, vote: Floats, labels: Labels, answers: NDArray[Any]) -> list[Explanation]:
     """Explain classes by the votes of neighbours.
@@ -154,8 +157,14 @@ def _out_of_cells(cells: Cells, x: Floats, code: int, model: Any) -> Move | None
     way = cells.way_out(x, code)
     if way is None:
         return None
-    beyond = model.predict((x + BEYOND * (way.to - x))[None])[0]
-    return Move(way.to, way.length, plain(beyond), way.proved)
+    # A corner of the other cells may be met that a straight step does not enter: a little aside, it does.
+    inwards = cells.exemplar(way) - way.to
+    for aside in _ASIDE:
+        to = way.to + aside * inwards
+        beyond = model.predict((x + BEYOND * (to - x))[None])[0]
+        if beyond != model.classes_[code]:
+            return Move(to, float(np.linalg.norm(to - x)), plain(beyond), way.proved)
+    return None
 
 
 def decides_by_cells(model: "KNeighborsClassifier") -> bool:

@@ -168,6 +168,7 @@ class SimilarityClassifier(HoldsValues, ClassifierMixin, BaseEstimator):
         list of Explanation
             The account adds up to the score of `decision_function`; of several classes, that of the predicted one.
         """
+        check_is_fitted(self)
         found: list[Explanation] = []
         name = "similarity" if isinstance(self.metric_, Kernel) else "distance"
         for values in self._values(X):

@@ -1,7 +1,7 @@
 """Explanations in words, tables and pictures."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +10,6 @@ from bisector.engine.explanation import Account, Explanation, Move, told
 from bisector.engine.show import Heading, Part, Sheet, Table, number
 from bisector.engine.validation import check_count
 from bisector.reasons.plain_data import explanation_data
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 # Of more rows the first are told.
 _ROWS_TOLD = 5
@@ -165,14 +162,12 @@ class Reasons(Sequence[Explanation]):
         """Return everything as plain data that JSON can hold."""
         return {"model": self.model, "note": self.note, "rows": self.records()}
 
-    def plot(
-        self, ax: "Axes | None" = None, *, row: int = 0, account: int = 0, most: int | None = None
-    ) -> Any:
+    def plot(self, ax: Any = None, *, row: int = 0, account: int = 0, most: int | None = None) -> Any:
         """Draw an account as bars: what adds in blue, what takes away in orange and hatched, and the total.
 
         Parameters
         ----------
-        ax : Axes, optional
+        ax : matplotlib.axes.Axes, optional
         row : int, default=0
             Whose explanation.
         account : int, default=0

@@ -77,6 +77,10 @@ class Cells:
         self.numbers = np.sort(first)
         self.points, self.codes = points[self.numbers], np.asarray(codes)[self.numbers]
 
+    def exemplar(self, way: WayOut) -> Floats:
+        """Return where the exemplar at the end of a way lies."""
+        return self.points[np.searchsorted(self.numbers, way.exemplar)]
+
     def way_out(self, x: Floats, code: int) -> WayOut | None:
         """Return the shortest way out of a class for a row that is in it; None if there is no other class."""
         own, others = self.points[self.codes == code] - x, self.points[self.codes != code] - x

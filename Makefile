@@ -18,7 +18,8 @@ help:
 	@echo "make clean     remove what was built"
 
 demo: $(VENV)/ready-demo
-	@$(BIN)/bisector report --demo wine --minutes 0.5 --out demo.html
+	@mkdir -p build
+	@$(BIN)/bisector report --demo wine --minutes 0.5 --out build/demo.html
 
 test: $(VENV)/ready-test plain-loops
 	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"

@@ -101,6 +101,18 @@ def test_columns_that_are_missing_are_named(flowers):
     assert run("predict", "report.html", "iris.csv", folder=folder, ok=1).stderr.count("\n") == 1
 
 
+def test_a_row_is_explained(flowers):
+    folder, _ = flowers
+    said = run("explain", "iris.bisector", "iris.csv", "--row", 3, folder=folder).stdout
+    assert "setosa" in said
+    run("predict", "iris.bisector", "iris.csv", "--out", "why.csv", "--reasons", folder=folder)
+    reasons = pl.read_csv(folder / "why.csv")["reason"]
+    assert reasons.null_count() == 0
+    assert (
+        "no row 150" in run("explain", "iris.bisector", "iris.csv", "--row", 150, folder=folder, ok=1).stderr
+    )
+
+
 def test_neighbours_clusters_and_datasets(flowers):
     folder, _ = flowers
     near = run("neighbors", "iris.csv", "--row", 0, "-k", 3, folder=folder).stdout.splitlines()

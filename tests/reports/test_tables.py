@@ -38,6 +38,13 @@ def test_types_are_guessed(written):
     assert frame["b"].to_list() == [True, False]
 
 
+def test_words_that_stand_for_missing_cells_are_missing_in_frames_too():
+    frame = pl.DataFrame({"x": ["1", " NA ", "3"], "w": ["a", "?", "b"]})
+    encoder = TableEncoder().fit(frame)
+    assert encoder.levels_ == {"w": [MISSING, "a", "b"]}
+    np.testing.assert_array_equal(encoder.transform(frame)[:, 0], [1, 2, 3])
+
+
 def test_days_come_first_unless_that_cannot_be(written):
     assert str(read_table(written("d\n03/04/2024\n05/06/2024\n"))["d"][0]) == "2024-04-03"
     assert str(read_table(written("d\n03/14/2024\n05/06/2024\n"))["d"][0]) == "2024-03-14"

@@ -9,8 +9,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from bisector.clustering import KMeans
-from bisector.engine.show import Heading, Part, Sheet, Table
+from bisector.engine.show import Heading, Sheet, Table
 from bisector.neighbors import NearestNeighbors
+from bisector.reasons import explain
 from bisector.reports.encoding import TableEncoder
 from bisector.reports.exploration import Exploration, explore, sets_apart
 from bisector.reports.faults import TableFault
@@ -27,56 +28,21 @@ def explained_row(model: str | Path, data: str | Path, row: int) -> str:
     first = 0
     for block in read_blocks(data):
         if row < first + block.height:
-            return _explanations(held.model, block[row - first : row - first + 1])[0]
+            return str(_reasons(held.model, block[row - first : row - first + 1]))
         first += block.height
     raise TableFault(f"{Path(data).name} has {first} rows, and no row {row}.")
 
 
 def reasons_of(model: Any, block: "polars.DataFrame") -> list[str]:
     """Return one sentence for each row that says why the model answers as it does."""
-    rows, last = _before_last(model, block)
-    if not hasattr(last, "explain_rows"):
-        raise TableFault(
-            f"{type(last).__name__} does not say why it answers as it does: leave out the reasons."
-        )
-    return [" ".join(found.summary.split()) for found in last.explain_rows(rows)]
+    return [" ".join(found.summary.split()) for found in _reasons(model, block)]
 
 
-def _explanations(model: Any, block: "polars.DataFrame") -> list[str]:
-    rows, last = _before_last(model, block)
-    if not hasattr(last, "explain_rows"):
-        raise TableFault(f"{type(last).__name__} does not say why it answers as it does.")
-    return [
-        _in_words(found, [str(name) for name in model[0].get_feature_names_out()])
-        for found in last.explain_rows(rows)
-    ]
-
-
-def _before_last(model: Any, block: "polars.DataFrame") -> tuple[Any, Any]:
-    """Return the rows as the last step of a pipeline sees them, and that step."""
-    if not hasattr(model, "steps"):
-        return block, model
-    return model[:-1].transform(block), model[-1]
-
-
-def _in_words(found: Any, names: list[str]) -> str:
-    parts: list[Part | str] = [found.summary]
-    for account in found.accounts:
-        order = account.largest(10)
-        told = list(account.names) if account.names is not None else [f"row {i}" for i in account.rows]
-        lines = [[_named(told[i], names), float(account.values[i])] for i in order]
-        parts.append(Table(["part", "adds"], lines, title=f"{account.title} {account.total:.4g}:"))
-    parts += list(found.path)
-    return Sheet(parts).text()
-
-
-def _named(told: Any, names: list[str]) -> str:
-    """Give features that a model knows by number the names of the table."""
-    word = str(told)
-    number = word.removeprefix("x")
-    return (
-        names[int(number)] if word.startswith("x") and number.isdigit() and int(number) < len(names) else word
-    )
+def _reasons(model: Any, block: "polars.DataFrame") -> Any:
+    try:
+        return explain(model, block)
+    except TypeError as fault:
+        raise TableFault(str(fault)) from fault
 
 
 def clustered(
@@ -146,8 +112,8 @@ def nearest_rows(table: "polars.DataFrame", types: Mapping[str, str] | None, row
     >>> from bisector.reports.answers import nearest_rows
     >>> print(nearest_rows(as_table({"x": [0.0, 1.0, 5.0, 1.5]}), None, row=1, k=2))
     row  distance    x
-      3    0.2604  1.5
-      0    0.5208    0
+      3    0.2655  1.5
+      0     0.531    0
     """
     if row >= table.height:
         raise TableFault(f"The table has {table.height} rows, and no row {row}.")

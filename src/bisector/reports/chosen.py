@@ -96,17 +96,17 @@ def fit_chosen(
 
 
 def squared_error(y: NDArray[Any], probabilities: Floats) -> float:
-    """Return the mean squared distance of probabilities from what came true (the Brier score).
+    """Return half the mean squared distance of probabilities from what came true (the Brier score; Flach 2.3).
 
     Examples
     --------
     >>> import numpy as np
     >>> from bisector.reports.chosen import squared_error
     >>> squared_error(np.array(["a", "b"]), np.array([[1.0, 0.0], [0.5, 0.5]]))
-    0.25
+    0.125
     """
     came_true = y[:, None] == np.unique(y)[None, :]
-    return float(((probabilities - came_true) ** 2).sum(axis=1).mean())
+    return float(((probabilities - came_true) ** 2).sum(axis=1).mean() / 2)
 
 
 def _probabilities(

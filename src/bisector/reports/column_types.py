@@ -84,7 +84,6 @@ def as_type(column: "polars.Series", kind: str) -> "polars.Series":
     >>> as_type(pl.Series("x", ["1", " 2 ", "two"]), "number").to_list()
     [1.0, 2.0, None]
     """
-    import polars as pl
 
     if kind == "number":
         return _numbers(column)
@@ -92,7 +91,7 @@ def as_type(column: "polars.Series", kind: str) -> "polars.Series":
         return _booleans(column)
     if kind == "date":
         return _dates(column)
-    return column.cast(pl.String, strict=False)
+    return _words(column)
 
 
 def unreadable(column: "polars.Series", read: "polars.Series") -> "polars.Series":
@@ -107,7 +106,7 @@ def _guessed(column: "polars.Series") -> "polars.Series":
         return column.cast(pl.String)
     if column.dtype != pl.String:
         return column
-    column = column.set(column.str.strip_chars().is_in(MISSING_WORDS).fill_null(False), None)
+    column = _words(column)
     known = column.drop_nulls()
     if not len(known):
         return column
@@ -124,11 +123,19 @@ def _guessed(column: "polars.Series") -> "polars.Series":
     return column
 
 
+def _words(column: "polars.Series") -> "polars.Series":
+    """Return cells as words without blanks around them; those that stand for a missing cell are missing."""
+    import polars as pl
+
+    words = column.cast(pl.String, strict=False).str.strip_chars()
+    return words.set(words.is_in(list(MISSING_WORDS)).fill_null(False), None)
+
+
 def _numbers(column: "polars.Series") -> "polars.Series":
     import polars as pl
 
     if column.dtype == pl.String:
-        column = column.str.strip_chars()
+        column = _words(column)
     if column.dtype in (pl.Date, pl.Datetime):
         return column.cast(pl.Datetime("us")).dt.epoch("us").cast(pl.Float64) / 86_400e6
     numbers = column.cast(pl.Float64, strict=False)
@@ -140,7 +147,7 @@ def _booleans(column: "polars.Series") -> "polars.Series":
 
     if column.dtype == pl.Boolean:
         return column
-    words = column.cast(pl.String, strict=False).str.strip_chars().str.to_lowercase()
+    words = _words(column).str.to_lowercase()
     # The cells 0 and 1 are numbers unless somebody says otherwise; as such they mean the same to a model.
     return words.replace_strict(_BOOLEANS, default=None, return_dtype=pl.Boolean)
 
@@ -150,7 +157,7 @@ def _dates(column: "polars.Series") -> "polars.Series":
 
     if column.dtype in (pl.Date, pl.Datetime):
         return column
-    words = column.cast(pl.String, strict=False).str.strip_chars()
+    words = _words(column)
     there = max(1, words.count())
     best: Any = pl.Series(column.name, [None] * len(column), dtype=pl.Date)
     for formats, kind in ((_DATES, pl.Date), (_TIMES, pl.Datetime("us"))):

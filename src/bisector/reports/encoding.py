@@ -167,7 +167,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 read.append(column)
                 continue
             cells = as_type(column, role)
-            wrong = unreadable(column, cells)
+            wrong = unreadable(as_type(column, "category"), cells)
             if wrong.sum() > MOST_UNREADABLE * max(1, column.count()):
                 row = int(wrong.arg_true()[0])
                 raise TableFault(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 # How many rows are looked at where every row is compared with every other, or with many references.
-ROWS_FOR_K, ROWS_FOR_TEST, ROWS_FOR_TREE, ROWS_FOR_NOVELTY = 2_000, 400, 1_000, 5_000
+ROWS_FOR_K, ROWS_FOR_TEST, ROWS_FOR_TREE, ROWS_FOR_NOVELTY = 2_000, 300, 1_000, 5_000
 FEWEST_FOR_NOVELTY = 100
 _LARGEST_K = 10
 
@@ -111,7 +111,7 @@ def explore(frame: "polars.DataFrame", types: Any = None, verbose: bool = False)
         count = choose_k(few, KMeans(random_state=0), range(1, min(_LARGEST_K, distinct) + 1), n_refs=10)
         bar.advance(note="number of clusters")
         tested = values[_some(len(values), ROWS_FOR_TEST)]
-        structure = structure_test(tested, KMeans(random_state=0), range(1, 6), 39) if distinct > 6 else None
+        structure = structure_test(tested, KMeans(random_state=0), range(1, 6)) if distinct > 6 else None
         bar.advance(note="is there structure?")
         k = count.k_
         model = make_pipeline(TableEncoder(types), StandardScaler(), KMeans(k, random_state=0)).fit(frame)

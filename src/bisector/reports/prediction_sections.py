@@ -155,7 +155,9 @@ def probabilities(comparison: Comparison, chosen: Chosen) -> Section | None:
     }
     which = "calibrated" if chosen.calibrated else "as they are"
     rows = [[name, float(np.round(value, 4))] for name, value in chosen.squared_errors.items()]
-    means = {"squared error": "mean squared distance from what came true (Brier score); lower is better"}
+    means = {
+        "squared error": "half the mean squared distance from what came true (Brier score); lower is better"
+    }
     classes = np.unique(target.y)
     pieces: list[Piece] = [
         Words(said[which]),

@@ -17,7 +17,10 @@ MORE = {
     "bisector.solvers.lloyd_loops.assign": (3, _SCREENED),
     "bisector.solvers.lloyd_loops.decide": (4, _SCREENED),
     "bisector.solvers.lloyd_loops.place_rows": (3, _SCREENED),
-    "bisector.solvers.lloyd_loops.quick_square": (4, "compares with centres that stay and with centres that move"),
+    "bisector.solvers.lloyd_loops.quick_square": (
+        4,
+        "compares with centres that stay and with centres that move",
+    ),
     "bisector.solvers.lloyd_loops.square": (3, _STEP),
     "bisector.solvers.medoid_swap_loops.note_below": (4, _STEP),
     "bisector.solvers.refine_clusters_loops.follow": (3, _STEP),

@@ -34,7 +34,7 @@ print(reasons)
 # The shortest way to another answer
 # ----------------------------------
 # Of a linear machine the shortest way is the perpendicular to its plane. One nearest neighbour decides by cells,
-# and the shortest way ends where the nearest cell of the other class begins, be it on an edge or in a corner. Both are
+# and the shortest way ends where the nearest cell of the other class begins, on an edge or in a corner. Both are
 # exact: no shorter step changes the class. A curved boundary has no such formula; its way leads towards the nearest
 # support vector of the other class, and may be a little too long.
 

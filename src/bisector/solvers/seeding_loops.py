@@ -76,7 +76,7 @@ def draw_nearer(
     for i in range(len(closest)):
         far = len(lows) > 0 and lows[i] >= closest[i]
         if not far and (number == 0 or apart[0, owners[i]] < _APART * closest[i]):
-            value = quick_square(X, i, centre, 0)
+            value = quick_square(X, i, centre, np.int64(0))
             if number == 0 or value < closest[i]:
                 closest[i] = value
                 owners[i] = number

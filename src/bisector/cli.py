@@ -216,7 +216,7 @@ def main() -> None:
 def _reported(
     data: Path | None, target: str | None, demo: str | None, minutes: float, types: list[str] | None
 ) -> Any:
-    from bisector.reports.built_ins import as_table, built_in
+    from bisector.reports.built_ins import as_table, built_in, usual_target
     from bisector.reports.writing import report as make_report, report_on
 
     with _told(), _watched():
@@ -227,8 +227,7 @@ def _reported(
         name, given = demo or "iris", _types(types)
         table = as_table(built_in(name), given)
         reading = f"as_table(built_in({name!r}){f', types={given!r}' if given else ''})"
-        wanted = target or table.columns[-1]
-        return report_on(table, name, reading, wanted, minutes=minutes, types=given)
+        return report_on(table, name, reading, target or usual_target(name), minutes=minutes, types=given)
 
 
 def _table(data: Path | None, demo: str | None, types: list[str] | None) -> tuple[Any, dict[str, str]]:

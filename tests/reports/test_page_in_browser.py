@@ -14,7 +14,10 @@ import bisector
 from bisector.reports import built_in
 from bisector.reports.writing import report
 
-pytestmark = pytest.mark.skipif(not (DRIVER and CHROMIUM), reason="there is no Chromium with its driver here")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not (DRIVER and CHROMIUM), reason="there is no Chromium with its driver here"),
+]
 
 TAB, ENTER = "\ue004", "\ue007"
 PICTURES = os.environ.get("BISECTOR_SCREENSHOTS")  # a folder to look at them later

@@ -161,6 +161,15 @@ def test_a_report_without_a_target():
     }
 
 
+def test_names_like_formulas_do_not_break_pictures():
+    found = bisector.report(
+        {"$a_b$": RNG.normal(size=30), "\\frac{": RNG.normal(size=30), "y": ["$x", "y$"] * 15},
+        "y",
+        minutes=0.02,
+    )
+    assert "<svg" in found.html() or "could not be drawn" in found.html()
+
+
 def test_bad_arguments():
     with pytest.raises(TableFault, match="single row"):
         bisector.report({"a": [1.0]})

@@ -74,6 +74,21 @@ def built_in(name: str) -> "polars.DataFrame":
     return _frame_of(load_dataset(name))
 
 
+def usual_target(name: str) -> str | None:
+    """Return what is usually predicted in a built-in table, if anything.
+
+    Examples
+    --------
+    >>> from bisector.reports.built_ins import usual_target
+    >>> usual_target("iris"), usual_target("triangle")
+    ('species', None)
+    """
+    if name == "digits":
+        return "digit"
+    data = load_dataset(name)
+    return None if data.y is None else data.target_names[0]
+
+
 def _frame_of(data: Dataset) -> "polars.DataFrame":
     columns: dict[str, Any] = {name: data.X[:, j] for j, name in enumerate(data.feature_names)}
     if data.y is not None:

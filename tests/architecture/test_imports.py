@@ -118,8 +118,8 @@ def test_loops_live_only_below_the_estimators(file, tree):
     assert "loop" not in names
 
 
-def test_only_pictures_and_reasons_draw(file, tree):
-    if place(file).split("/")[0] not in ("plot", "reasons"):
+def test_only_the_pictures_draw(file, tree):
+    if place(file).split("/")[0] != "plot":
         assert [module for module, _ in imports(tree) if module.split(".")[0] == "matplotlib"] == []
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numba.extending import overload
 from bisector.engine.loops import given, loop
-from bisector.part import increment
+from bisector.engine.part import increment
 
 class Shift(NamedTuple):
     by: float
@@ -112,11 +112,11 @@ class Workshop:
             shutil.copy(original / name, self.package / name)
         for name in ("loops.py", "loop_cache.py", "intrinsics.py", "values.py"):
             shutil.copy(original / "engine" / name, self.package / "engine" / name)
-        (self.package / "probe.py").write_text(PROBE)
-        (self.package / "part.py").write_text(PART)
+        (self.package / "engine" / "probe.py").write_text(PROBE)
+        (self.package / "engine" / "part.py").write_text(PART)
 
     def run(self, script: str, **environment: object) -> object:
-        """Run a script after ``from bisector.probe import *``; what it calls ``answer`` comes back."""
+        """Run a script after ``from bisector.engine.probe import *``; what it calls ``answer`` comes back."""
         paths = os.pathsep.join([str(self.package.parent), str(self.user)])
         settings = {
             "PYTHONPATH": paths,
@@ -131,7 +131,7 @@ class Workshop:
                 "-W",
                 "error",
                 "-c",
-                f"from bisector.probe import *\n{script}\nimport json\nprint(json.dumps(answer))",
+                f"from bisector.engine.probe import *\n{script}\nimport json\nprint(json.dumps(answer))",
             ],
             env=os.environ | {name: str(value) for name, value in (settings | environment).items()},
             capture_output=True,
@@ -198,12 +198,12 @@ import mine
 @loop
 def first(x):
     return 1.0
-first.py_func.__module__ = "bisector.probe"
+first.py_func.__module__ = "bisector.engine.probe"
 first(((1.0, mine.Mine(1.0)),))
 first(Shift(mine.Mine(1.0)))
 class Local(NamedTuple):
     by: float
-Local.__module__ = "bisector.probe"
+Local.__module__ = "bisector.engine.probe"
 first(Local(1.0))
 answer = first(((1.0, Shift(1.0)), None, True))
 """
@@ -331,22 +331,32 @@ answer += [counts(fast_sum)]
     assert workshop.run(script) == [0.0, [1, 0], [0, 0], [1, 0]]
 
 
-def test_an_edit_anywhere_in_the_package_renames_the_folder(workshop):
+def test_an_edit_in_a_room_with_loops_renames_the_folder(workshop):
     """The outer loop's file and bytecode stay as they were; only what it calls, elsewhere, has changed."""
     script = "answer = [outer(ones), counts(outer)]"
     assert workshop.run(script) == [3.0, [0, 1]]
-    (workshop.package / "part.py").write_text(PART.replace("x + 1.0", "x + 5.0"))
+    (workshop.package / "engine" / "part.py").write_text(PART.replace("x + 1.0", "x + 5.0"))
     assert workshop.run(script) == [7.0, [0, 1]]
     assert len(workshop.folders()) == 2
-    (workshop.package / "part.py").write_text(PART)
+    (workshop.package / "engine" / "part.py").write_text(PART)
     assert workshop.run(script) == [3.0, [1, 0]]
-    (workshop.package / "new.py").write_text("")
+    (workshop.package / "engine" / "new.py").write_text("")
     assert workshop.run(script) == [3.0, [0, 1]]
+
+
+def test_an_edit_where_no_loop_lives_keeps_the_folder(workshop):
+    script = "answer = [outer(ones), counts(outer)]"
+    assert workshop.run(script) == [3.0, [0, 1]]
+    (workshop.package / "plot").mkdir()
+    (workshop.package / "plot" / "new.py").write_text("")
+    assert workshop.run(script) == [3.0, [1, 0]]
 
 
 def test_a_process_whose_source_was_edited_leaves_the_cache_alone(workshop):
     """It may hold the old version of one module and the new version of the next."""
-    edit = "import pathlib, bisector.part as part\npathlib.Path(part.__file__).write_text('# edited')\n"
+    edit = (
+        "import pathlib, bisector.engine.part as part\npathlib.Path(part.__file__).write_text('# edited')\n"
+    )
     assert workshop.run(edit + "answer = [outer(ones), outer.stats.cache_path]") == [3.0, None]
     assert workshop.entries() == []
 

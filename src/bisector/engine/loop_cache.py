@@ -5,9 +5,9 @@ machine code. Both can lie: an edited callee keeps running its old code, a class
 an entry that breaks every later call, and two processes writing the index at once bind one's signature to
 the other's code. Here instead:
 
-- The folder is named by a hash of all the source of this package, the Python ABI and the versions of what
-  compiles. A process whose package was edited after it started no longer reads or writes anything, because
-  it may hold both old and new code.
+- The folder is named by a hash of the source of every room that holds loops, the Python ABI and the versions of
+  what compiles. A process whose rooms were edited after it started no longer reads or writes anything, because
+  it may hold both old and new code. A loop anywhere else is compiled in memory only.
 - An entry is one file, named by a hash of everything its machine code depends on: loop, signature, bytecode,
   closure, fast-math variant, target CPU and compiler switches. It is written under a temporary name and then
   renamed, so no reader meets half a file and no lock is needed.
@@ -47,6 +47,7 @@ from numba.core.serialize import dumps
 
 _PACKAGE = __name__.partition(".")[0]
 _ROOT = Path(__file__).parents[1]
+_ROOMS = ("engine", "distances", "kernels", "exemplars", "search", "solvers")
 _FOLDER_NAME = re.compile(r"loops-[0-9a-f]{32}")
 _DAY = 86_400
 _UNUSED_DAYS = 30
@@ -220,7 +221,7 @@ def _code_name(code: CodeType) -> tuple[object, ...]:
 
 
 def _is_ours(module: str | None) -> bool:
-    return module is not None and module.partition(".")[0] == _PACKAGE
+    return module is not None and module.split(".")[:2] in [[_PACKAGE, room] for room in _ROOMS]
 
 
 def _digest(content: bytes) -> str:
@@ -233,9 +234,9 @@ def _checksum(key: bytes, payload: bytes) -> bytes:
 
 
 def _source_stamps() -> dict[str, tuple[int, int]]:
-    """Time and size of every source file of the package; cheap enough to ask before each compile."""
+    """Time and size of every source file that loops may depend on; cheap enough to ask before each compile."""
     stamps = {}
-    for folder, _, names in os.walk(_ROOT):
+    for folder, _, names in itertools.chain.from_iterable(os.walk(_ROOT / room) for room in _ROOMS):
         for name in names:
             if name.endswith(".py"):
                 path = os.path.join(folder, name)

@@ -31,6 +31,26 @@ def test_regions_are_those_of_the_nearest_neighbour_rules():
     assert sum(len(dots.get_offsets()) for dots in display.points_) == 300
 
 
+def test_regions_are_those_of_the_condensers_own_rule():
+    """Five neighbours vote before and after; one neighbour would draw other regions of either."""
+    condenser = CondensedNearestNeighbor(5).fit(X, y)
+    display = CondensationDisplay.from_estimator(condenser, X, y, resolution=40)
+    places = np.column_stack([grid.ravel() for grid in np.meshgrid(display.across, display.up)])
+    rows = condenser.sample_indices_
+    for drawn, kept in [(display.before, slice(None)), (display.after, rows)]:
+        of_five, of_one = (KNeighborsClassifier(k).fit(X[kept], y[kept]).predict(places) for k in (5, 1))
+        assert (np.array([-1, 1])[drawn.ravel()] == of_five).all()
+        assert (of_five != of_one).any()
+
+
+def test_an_editors_neighbours_are_not_those_of_the_rule():
+    editor = EditedNearestNeighbor(5).fit(X, y)
+    display = CondensationDisplay.from_estimator(editor, X, y, resolution=40)
+    places = np.column_stack([grid.ravel() for grid in np.meshgrid(display.across, display.up)])
+    answers = KNeighborsClassifier(1).fit(X, y).predict(places)
+    assert (np.array([-1, 1])[display.before.ravel()] == answers).all()
+
+
 def test_a_condenser_that_changes_nothing_has_one_boundary():
     """Pixels: drawn from all rows, and from those that the Voronoi condenser keeps."""
     display = CondensationDisplay.from_estimator(VoronoiCondenser().fit(X, y), X, y)
@@ -72,3 +92,5 @@ def test_bad_input():
         CondensationDisplay.from_estimator(EditedNearestNeighbor().fit(X, y), X[:50], y[:50])
     with pytest.raises(AttributeError, match="has no prototypes_ and no sample_indices_"):
         CondensationDisplay.from_estimator(KNeighborsClassifier().fit(X, y), X, y)
+    with pytest.raises(ValueError, match="n_neighbors is 3, but only 2 rows are kept"):
+        CondensationDisplay.from_rows(X, y, X[:2], y[:2], n_neighbors=3)

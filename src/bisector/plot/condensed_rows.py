@@ -30,7 +30,7 @@ class CondensationDisplay:
     across, up : array
         Places along both sides of a grid.
     before, after : array of int of shape (len(up), len(across))
-        The class of the nearest row there, of all rows and of the kept ones.
+        The class that the rule of nearest neighbours gives there, of all rows and of the kept ones.
     points, codes : array of shape (n_rows, 2), and of int (n_rows,)
         All rows, and the numbers of their classes.
     kept, kept_codes : array of shape (n_kept, 2), and of int (n_kept,)
@@ -100,6 +100,8 @@ class CondensationDisplay:
         X : rows
             Those it was fitted to, of two features.
         y : array of shape (n_rows,)
+            The boundaries are those of the rule that a condenser answers alike with, such as that of its
+            `n_neighbors`; after an editor, which promises nothing of the kind, those of one neighbour.
         resolution : int, default=250
             Places along each side of the grid.
         ax : Axes, optional
@@ -126,6 +128,7 @@ class CondensationDisplay:
             kept,
             kept_labels,
             metric=getattr(estimator, "metric", "euclidean"),
+            n_neighbors=_own_neighbors(estimator),
             resolution=resolution,
             axis_names=tuple(feature_names(estimator, X, 2)),
             title=f"{type(estimator).__name__}: {len(kept):,} of {len(points):,} rows kept",
@@ -141,6 +144,7 @@ class CondensationDisplay:
         kept_labels: Any,
         *,
         metric: Any = "euclidean",
+        n_neighbors: int = 1,
         resolution: int = 250,
         axis_names: Any = ("x1", "x2"),
         title: str | None = None,
@@ -153,6 +157,8 @@ class CondensationDisplay:
         X, y : array of shape (n_rows, 2), and labels
         kept, kept_labels : array of shape (n_kept, 2), and labels
         metric : str, Distance or callable, default="euclidean"
+        n_neighbors : int, default=1
+            Of the rule whose boundaries are drawn.
         resolution : int, default=250
         axis_names : pair of str, default=("x1", "x2")
         title : str, optional
@@ -164,6 +170,11 @@ class CondensationDisplay:
         """
         check_count("resolution", resolution, at_least=2)
         points, rest = np.asarray(X, dtype=np.float64), np.asarray(kept, dtype=np.float64)
+        k = check_count("n_neighbors", n_neighbors)
+        if k > len(rest):
+            raise ValueError(
+                f"n_neighbors is {k}, but only {len(rest)} rows are kept: they cannot all be asked."
+            )
         classes = np.unique(np.asarray(y))
         codes = codes_of(y, classes, len(points))
         rest_codes = codes_of(kept_labels, classes, len(rest), "kept_labels")
@@ -171,8 +182,9 @@ class CondensationDisplay:
         across, up, places = grid(*frame(points), resolution)
 
         def ruled(rows: NDArray[np.float64], numbers: Integers) -> Integers:
-            nearest = build_index(rows, distance).query(places, 1, return_distance=False)
-            return np.asarray(numbers[nearest[:, 0]]).reshape(resolution, resolution)
+            voters = numbers[build_index(rows, distance).query(places, k, return_distance=False)]
+            votes = [(voters == code).sum(axis=1) for code in range(len(classes))]
+            return np.argmax(votes, axis=0).reshape(resolution, resolution)
 
         return cls(
             across,
@@ -238,3 +250,9 @@ class CondensationDisplay:
             "linewidths": 0.8,
         }
         return self.ax_.scatter(rows[:, 0], rows[:, 1], s=42, zorder=4, label=self.class_names[code], **style)
+
+
+def _own_neighbors(estimator: Any) -> int:
+    """Return the k of the rule that a condenser keeps consistent; an editor's k only judges which rows to drop."""
+    promises = getattr(estimator, "consistent_", None) is not None
+    return int(getattr(estimator, "n_neighbors", 1)) if promises else 1

@@ -134,6 +134,7 @@ from .neighbors import (
 )
 from .plot import (
     BoardDisplay as BoardDisplay,
+    BoundaryDisplay as BoundaryDisplay,
     CalibrationDisplay as CalibrationDisplay,
     CalibrationMapDisplay as CalibrationMapDisplay,
     ClusterCountDisplay as ClusterCountDisplay,

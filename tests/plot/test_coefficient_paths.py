@@ -36,7 +36,7 @@ def test_lasso_path_is_turned():
     alphas, coefs, _ = lasso_path(X, y - y.mean(), alphas=20)
     display = CoefficientPathDisplay.from_path(alphas, coefs)
     assert (display.coefs == coefs.T).all()
-    assert display.names[0] == "x1"
+    assert display.names[0] == "x0"
 
 
 def test_knots_are_marked_and_the_axis_is_straight():

@@ -24,7 +24,17 @@ def test_cells_hold_counts_and_rates():
     right, wrong = shown.images_
     np.testing.assert_array_equal(right.get_array().compressed(), [0.75, 1, 1])
     assert wrong.get_array().count() == 6
-    assert shown.ax_.get_title() == "Accuracy 0.857, average recall 0.917"
+    assert shown.ax_.get_title() == "Accuracy 0.857,\naverage recall 0.917"
+
+
+@pytest.mark.parametrize("classes", [2, 3, 5, 6, 12])
+def test_the_title_is_no_wider_than_the_figure(classes):
+    labels = np.arange(classes)
+    shown = ConfusionDisplay.from_predictions(labels.repeat(7), np.roll(labels.repeat(7), 1))
+    shown.figure_.draw_without_rendering()
+    room, title = shown.figure_.bbox, shown.ax_.title.get_window_extent()
+    assert room.x0 <= title.x0 < title.x1 <= room.x1
+    plt.close(shown.figure_)
 
 
 def test_rates_and_counts_make_room():

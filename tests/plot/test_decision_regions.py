@@ -172,9 +172,9 @@ def test_a_slice_is_taken_at_the_medians_and_says_so(iris):
     place = np.median(rows, axis=0)
     place[2:] = display.across[4], display.up[7]
     assert model.predict(place[None])[0] == display.regions[7, 4]
-    assert "a slice at x1 = 5.8, x2 = 3 (medians)" in display.title.replace("\n", " ")
+    assert "a slice at x0 = 5.8, x1 = 3 (medians)" in display.title.replace("\n", " ")
     assert (display.points == rows[:, 2:]).all()
-    assert display.ax_.get_xlabel() == "x3"
+    assert display.ax_.get_xlabel() == "x2"
 
 
 def test_a_slice_elsewhere(iris):
@@ -186,7 +186,7 @@ def test_a_slice_elsewhere(iris):
         model, rows, labels, features=(2, 3), slice_at=[7.0, 3.0, 0, 0], resolution=9
     )
     assert (first.regions == second.regions).all()
-    assert "x1 = 7, x2 = 3;" in first.title.replace("\n", " ")
+    assert "x0 = 7, x1 = 3;" in first.title.replace("\n", " ")
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])

@@ -103,7 +103,7 @@ def test_two_of_three_features_are_a_mixture_of_their_own():
     shown = MixtureDisplay.from_estimator(model, X, features=(2, 0))
     np.testing.assert_array_equal(shown.means, model.means_[:, [2, 0]])
     np.testing.assert_array_equal(shown.covariances[0], model.covariances_[0][np.ix_([2, 0], [2, 0])])
-    assert (shown.ax_.get_xlabel(), shown.ax_.get_ylabel()) == ("x3", "x1")
+    assert (shown.ax_.get_xlabel(), shown.ax_.get_ylabel()) == ("x2", "x0")
     with pytest.raises(ValueError, match="choose features"):
         MixtureDisplay.from_estimator(model)
     with pytest.raises(ValueError, match="from 0 to 2"):

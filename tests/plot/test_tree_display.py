@@ -5,7 +5,14 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from bisector import DecisionTreeClassifier, DecisionTreeRegressor, LinearRegression, TreeDisplay, datasets
+from bisector import (
+    DecisionRegionsDisplay,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    LinearRegression,
+    TreeDisplay,
+    datasets,
+)
 from bisector.plot.canvas import colour
 
 X, Y = datasets.iris()
@@ -70,3 +77,12 @@ def test_bad_input_is_refused():
         TreeDisplay("tree")
     with pytest.raises(AttributeError, match="no layout"):
         TreeDisplay.from_estimator(LinearRegression().fit([[0.0], [1.0]], [0.0, 1.0]))
+
+
+def test_unnamed_features_are_called_as_in_other_pictures():
+    rows = np.asarray(X)[:, 2:]
+    model = DecisionTreeClassifier(max_depth=2).fit(rows, Y)
+    words = {text.get_text() for text in TreeDisplay.from_estimator(model).words_}
+    regions = DecisionRegionsDisplay.from_estimator(model, rows, Y)
+    assert {regions.ax_.get_xlabel(), regions.ax_.get_ylabel()} == {"x0", "x1"} <= words
+    plt.close("all")

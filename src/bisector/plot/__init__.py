@@ -6,6 +6,7 @@ drawn.
 """
 
 from bisector.plot.board_distances import BoardDisplay
+from bisector.plot.boundaries import BoundaryDisplay
 from bisector.plot.calibration_display import CalibrationDisplay
 from bisector.plot.calibration_map_display import CalibrationMapDisplay
 from bisector.plot.cluster_count_display import ClusterCountDisplay
@@ -34,6 +35,7 @@ from bisector.plot.voronoi_cells import VoronoiDisplay
 
 __all__ = [
     "BoardDisplay",
+    "BoundaryDisplay",
     "CalibrationDisplay",
     "CalibrationMapDisplay",
     "ClusterCountDisplay",

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from bisector.plot.canvas import axes, colour, dash, ink
-from bisector.plot.models import feature_names
+from bisector.plot.models import feature_names, numbered
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,7 +71,7 @@ class CoefficientPathDisplay:
         self.chosen = chosen
         self.knots = None if knots is None else np.asarray(knots, dtype=np.float64)
         count = self.coefs.shape[1]
-        self.names = [f"x{j + 1}" for j in range(count)] if names is None else [str(name) for name in names]
+        self.names = numbered(count) if names is None else [str(name) for name in names]
         if len(self.names) != count:
             raise ValueError(f"There are {len(self.names)} names for {count} features: give one for each.")
         self.title = title

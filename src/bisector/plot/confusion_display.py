@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # Up to so many classes cells hold a rate beside the count, and up to so many a count.
 _WITH_RATES, _WITH_COUNTS = 12, 25
+# From so many classes on, the title has room on one line.
+_ON_ONE_LINE = 6
 
 
 class ConfusionDisplay:
@@ -117,9 +119,9 @@ class ConfusionDisplay:
         self.ax_.set_xticks(range(k), names, rotation=0 if upright else 90)
         self.ax_.set_yticks(range(k), counted)
         self.ax_.set(xlabel="predicted class", ylabel="true class (rows)")
-        self.ax_.set_title(
-            f"Accuracy {number(matrix.accuracy, 3)}, average recall {number(matrix.average_recall, 3)}"
-        )
+        words = f"accuracy {number(matrix.accuracy, 3)}", f"average recall {number(matrix.average_recall, 3)}"
+        # A matrix of few classes is narrower than both words in one line.
+        self.ax_.set_title((",\n" if k < _ON_ONE_LINE else ", ").join(words).capitalize())
         return self
 
     def _word(self, i: int, j: int, rate: float) -> "Text":

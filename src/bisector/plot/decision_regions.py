@@ -1,13 +1,14 @@
 """Decision regions: which class a model gives to each place of a plane."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bisector.engine.validation import check_choice, check_count
 from bisector.plot.canvas import axes, frame, grid, ink, scatter
-from bisector.plot.given_rows import asked, codes_of, model_rows
+from bisector.plot.given_rows import model_rows
+from bisector.plot.model_answers import Asker, classified
 from bisector.plot.models import check_model, feature_names
 from bisector.plot.planes_of_sight import FlatSlice, OwnPlane, Sight, chosen_features
 from bisector.plot.regions import coloured, lead_lines, level_lines, paint
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 # Up to so many classes are listed beside a picture.
 MOST_NAMES = 12
@@ -46,7 +46,7 @@ class DecisionRegionsDisplay:
         Rows, and the numbers of their classes.
     support, exemplars : array of shape (n, 2), optional
     class_names : sequence of str, optional
-    axis_names : pair of str, default=("x1", "x2")
+    axis_names : pair of str, default=("x0", "x1")
     title : str, optional
 
     Attributes
@@ -84,7 +84,7 @@ class DecisionRegionsDisplay:
         support: ArrayLike | None = None,
         exemplars: ArrayLike | None = None,
         class_names: Any = None,
-        axis_names: tuple[str, str] = ("x1", "x2"),
+        axis_names: tuple[str, str] = ("x0", "x1"),
         title: str | None = None,
     ) -> None:
         self.across = np.asarray(across, dtype=np.float64)
@@ -172,8 +172,8 @@ class DecisionRegionsDisplay:
         around = seen if exemplars is None else np.vstack([seen, sight.seen(exemplars)])
         low, high = frame(around) if limits is None else np.asarray(limits, dtype=np.float64).T
         across, up, places = grid(low, high, resolution)
-        asker = _Asker(estimator, X, sight, places, resolution)
-        classes, regions, codes = _classified(estimator, X, y, asker, len(values))
+        asker = Asker(estimator, X, sight, places, resolution)
+        classes, regions, codes = classified(estimator, X, y, asker, len(values))
         confidence = asker.confidence(regions) if probabilities is not False else None
         if probabilities and confidence is None:
             raise AttributeError(
@@ -280,63 +280,6 @@ class DecisionRegionsDisplay:
         return self.ax_.scatter(
             self.exemplars[:, 0], self.exemplars[:, 1], label="exemplars", zorder=5, **stars
         )
-
-
-class _Asker(NamedTuple):
-    """A model and the places of a plane that it is asked about."""
-
-    estimator: Any
-    X: Any
-    sight: Sight
-    places: Floats
-    resolution: int
-
-    @property
-    def scored(self) -> bool:
-        return hasattr(self.estimator, "decision_function")
-
-    def answers(self, method: str) -> NDArray[Any]:
-        """Return what a method answers at each place, as an array of shape (up, across, …)."""
-        found = asked(getattr(self.estimator, method), self.X, self.sight.looked_at(self.places))
-        return self.sight.spread(found, self.resolution)
-
-    def confidence(self, regions: Integers) -> Floats | None:
-        """Return the probability of the class that was predicted at each place, if there are probabilities."""
-        if not hasattr(self.estimator, "predict_proba"):
-            return None
-        shares = self.answers("predict_proba")
-        return np.asarray(np.take_along_axis(shares, regions[..., None], axis=2)[..., 0], dtype=np.float64)
-
-    def leads(self, n_classes: int) -> Floats | None:
-        """Return by how much each class leads the best other one: by score, else by probability."""
-        method = "decision_function" if self.scored else "predict_proba"
-        if not hasattr(self.estimator, method):
-            return None
-        scores = np.asarray(self.answers(method), dtype=np.float64)
-        if scores.ndim == 2:
-            return np.stack([-scores, scores]) if n_classes == 2 else None
-        if scores.shape[2] != n_classes or n_classes < 2:
-            return None  # one score for each pair of classes
-        ordered = np.sort(scores, axis=2)
-        best, next_best = ordered[..., -1:], ordered[..., -2:-1]
-        leads = scores - np.where(scores == best, next_best, best)
-        return np.moveaxis(leads, 2, 0)
-
-
-def _classified(
-    estimator: Any, X: Any, y: Any, asker: _Asker, n_rows: int
-) -> tuple[NDArray[Any], Integers, Integers]:
-    """Return the classes, and their numbers at the places and for the rows."""
-    at_places = asker.answers("predict")
-    if at_places.ndim != 2:
-        raise ValueError(f"{type(estimator).__name__} predicts several columns: draw one at a time.")
-    labels = np.asarray(estimator.predict(X) if y is None else y)
-    classes = getattr(estimator, "classes_", None)
-    if classes is None:  # a clusterer: clusters with a probability exist even where none is predicted
-        shares = asker.answers("predict_proba").shape[2] if hasattr(estimator, "predict_proba") else 0
-        classes = np.unique(np.concatenate([at_places.ravel(), labels.ravel(), np.arange(shares)]))
-    regions = codes_of(at_places.ravel(), classes, at_places.size, "predict").reshape(at_places.shape)
-    return np.asarray(classes), regions, codes_of(labels, classes, n_rows)
 
 
 def _exemplars(estimator: Any) -> Any:

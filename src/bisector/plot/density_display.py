@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from bisector.engine.validation import check_choice, check_count
 from bisector.plot.canvas import MOST_DOTS, axes, curve, frame, grid, ink, scatter, shades
 from bisector.plot.given_rows import asked, model_rows
-from bisector.plot.models import check_model, feature_names
+from bisector.plot.models import check_model, feature_names, numbered
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,7 +69,7 @@ class DensityDisplay:
         self.density = np.asarray(density, dtype=np.float64)
         self.rows = None if rows is None else np.asarray(rows, dtype=np.float64)
         d = len(self.places)
-        self.names = [f"x{j + 1}" for j in range(d)] if names is None else list(names)
+        self.names = numbered(d) if names is None else list(names)
         if d not in (1, 2):
             raise ValueError(f"A density is drawn over one or two features, not {d}.")
         wanted = tuple(len(side) for side in self.places[::-1])

@@ -57,7 +57,7 @@ class KMeansTraceDisplay:
            [0.5, 8.5]])
     """
 
-    def __init__(self, X: ArrayLike, centers: ArrayLike, *, names: Sequence[str] = ("x1", "x2")) -> None:
+    def __init__(self, X: ArrayLike, centers: ArrayLike, *, names: Sequence[str] = ("x0", "x1")) -> None:
         self.X = np.asarray(X, dtype=np.float64)
         self.centers = np.asarray(centers, dtype=np.float64)
         self.names = tuple(names)

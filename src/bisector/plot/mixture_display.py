@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from bisector.engine.show import number
 from bisector.plot.canvas import axes, colour, curve, dash, frame, ink, scatter
 from bisector.plot.given_rows import model_rows
-from bisector.plot.models import check_model, feature_names
+from bisector.plot.models import check_model, feature_names, numbered
 from bisector.solvers.mixture_shapes import SHAPES
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class MixtureDisplay:
                 f"{len(self.means)} components of {d} features need as many weights and covariances of shape "
                 f"{(len(self.means), d, d)}, not {self.weights.shape} and {self.covariances.shape}."
             )
-        self.names = [f"x{j + 1}" for j in range(d)] if names is None else list(names)
+        self.names = numbered(d) if names is None else list(names)
 
     @classmethod
     def from_estimator(

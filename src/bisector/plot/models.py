@@ -69,10 +69,15 @@ def check_classes(estimator: Any) -> Any:
 
 
 def feature_names(estimator: Any, X: Any, n_features: int) -> list[str]:
-    """Return what the features are called: as the model knows them, as a frame has them, or x1, x2, …."""
+    """Return what the features are called: as the model knows them, as a frame has them, or x0, x1, …."""
     names = getattr(estimator, "feature_names_in_", None)
     if names is None:
         names = getattr(X, "columns", None)
     if names is None or len(names) != n_features:
-        return [f"x{place}" for place in range(1, n_features + 1)]
+        return numbered(n_features)
     return [str(name) for name in names]
+
+
+def numbered(n_features: int) -> list[str]:
+    """Return names for features that have none: x0, x1, …, as scikit-learn calls them."""
+    return [f"x{j}" for j in range(n_features)]

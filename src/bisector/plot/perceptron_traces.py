@@ -38,7 +38,7 @@ class PerceptronTraceDisplay:
     result : (array of shape (2,), float), optional
         The weights and the intercept that were taken in the end; by default the last.
     class_names : pair of str, optional
-    axis_names : pair of str, default=("x1", "x2")
+    axis_names : pair of str, default=("x0", "x1")
     title : str, optional
 
     Attributes
@@ -70,7 +70,7 @@ class PerceptronTraceDisplay:
         updated: ArrayLike = (),
         result: Any = None,
         class_names: Any = None,
-        axis_names: tuple[str, str] = ("x1", "x2"),
+        axis_names: tuple[str, str] = ("x0", "x1"),
         title: str | None = None,
     ) -> None:
         self.weights = np.asarray(weights, dtype=np.float64)

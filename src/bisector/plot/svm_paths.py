@@ -230,7 +230,7 @@ class SVMPathDisplay:
         for code in np.unique(self.codes):
             rows = self.points[self.codes == code]
             scatter(self.ax_, rows, code, s=36, zorder=3, label=self.class_names[code])
-        self.ax_.set(xlabel="x1", ylabel="x2", title="Where the boundary lies for several C")
+        self.ax_.set(xlabel="x0", ylabel="x1", title="Where the boundary lies for several C")
         self.ax_.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
         return lines
 

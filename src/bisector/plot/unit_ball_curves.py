@@ -117,8 +117,8 @@ class UnitBallDisplay:
         (self.center_,) = self.ax_.plot(*self.center, "+", color=ink(), ms=8)
         self.ax_.set(
             aspect="equal",
-            xlabel="x1",
-            ylabel="x2",
+            xlabel="x0",
+            ylabel="x1",
             title=f"Points at distance {self.radius:g} from the cross",
         )
         self.ax_.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)

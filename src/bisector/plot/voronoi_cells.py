@@ -145,7 +145,7 @@ class VoronoiDisplay:
                     f"There are {len(labels)} labels for {len(points)} exemplars: give one for each."
                 )
             codes = np.unique(np.asarray(labels), return_inverse=True)[1]
-        what = "Nearest" if order == 1 else "First and second nearest"
+        what = "Nearest" if order == 1 else "First and second"
         return cls(
             across,
             up,
@@ -204,7 +204,7 @@ class VoronoiDisplay:
         self.second_boundaries_ = self._lines(2, linewidths=0.7, alpha=0.6) if self.order == 2 else []
         self.boundaries_ = self._lines(1, linewidths=1.6)
         self.exemplars_ = self._draw_exemplars()
-        self.ax_.set(title=self.title, xlabel="x1", ylabel="x2", aspect="equal")
+        self.ax_.set(title=self.title, xlabel="x0", ylabel="x1", aspect="equal")
         return self
 
     def _cells(self) -> Floats:

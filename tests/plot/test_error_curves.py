@@ -35,6 +35,13 @@ def test_neighbours():
     assert edges.max() == pytest.approx((model.error_curve_ + model.error_curve_std_).max())
 
 
+def test_a_few_neighbours_are_counted_in_whole_numbers():
+    X, y = datasets.noisy_curve(20)
+    shown = ErrorCurveDisplay.from_estimator(KNeighborsRegressorCV(k_max=8).fit(X, y))
+    ticks = shown.ax_.get_xticks()
+    assert (ticks == ticks.round()).all()
+
+
 def test_squared_errors_of_regressions():
     rows, targets = NUMBERS
     neighbours = ErrorCurveDisplay.from_estimator(KNeighborsRegressorCV(k_max=30).fit(rows, targets))

@@ -39,6 +39,14 @@ def test_the_outlier_is_ringed_and_numbered(people):
     assert [text.get_text() for text in display.ax_.texts] == [str(wrong)]
 
 
+def test_marks_can_be_left_out(people):
+    X, y, model = people
+    display = RegressionDisplay.from_estimator(model, X, y, marks=False)
+    assert display.outliers.tolist() == [6]
+    assert display.outliers_ is None
+    assert not display.ax_.texts
+
+
 def test_studentized_residuals_are_those_of_refits_without_the_row(people):
     """The definition: the row's error under the fit of the others, over its standard error."""
     X, y, model = people

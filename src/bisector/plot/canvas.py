@@ -1,8 +1,9 @@
 """What all pictures share: colours, markers, axes to draw on, and how many rows are drawn as dots.
 
-Colours are those of Okabe and Ito, which colour-blind readers can tell apart; each class or cluster also has a
-marker and a dash of its own, so that a picture can be read in grey. What is neither (lines of a grid, outlines,
-words) takes the colour that Matplotlib writes with, which is light where the page is dark.
+Colours are six of Okabe and Ito's, and four that stay apart from them and from each other for colour-blind readers
+too; each class or cluster also has a marker and a dash of its own, so that a picture can be read in grey. Ten are
+as many as there are digits; then they come round again. What is neither class nor cluster (lines of a grid,
+outlines, words) takes the colour that Matplotlib writes with, which is light where the page is dark.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -16,9 +17,15 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
     from matplotlib.lines import Line2D
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8F7A00")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-DASHES = ("-", "--", ":", "-.", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1)))
+COLOURS = (
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"),
+    *("#8020E0", "#803820", "#606060", "#80B050"),
+)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", "p", ">")
+DASHES = (
+    *("-", "--", ":", "-.", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1))),
+    *((0, (8, 3)), (0, (6, 2, 1, 2, 1, 2)), (0, (1, 4))),
+)
 # From so many rows on, what is drawn is how many lie in each cell.
 MOST_DOTS = 5_000
 

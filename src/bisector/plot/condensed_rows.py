@@ -36,7 +36,7 @@ class CondensationDisplay:
     kept, kept_codes : array of shape (n_kept, 2), and of int (n_kept,)
         What is left: rows, or prototypes in their place.
     class_names : sequence of str, optional
-    axis_names : pair of str, default=("x1", "x2")
+    axis_names : pair of str, default=("x0", "x1")
     title : str, optional
 
     Attributes
@@ -69,7 +69,7 @@ class CondensationDisplay:
         kept: ArrayLike,
         kept_codes: ArrayLike,
         class_names: Any = None,
-        axis_names: tuple[str, str] = ("x1", "x2"),
+        axis_names: tuple[str, str] = ("x0", "x1"),
         title: str | None = None,
     ) -> None:
         self.across = np.asarray(across, dtype=np.float64)
@@ -146,7 +146,7 @@ class CondensationDisplay:
         metric: Any = "euclidean",
         n_neighbors: int = 1,
         resolution: int = 250,
-        axis_names: Any = ("x1", "x2"),
+        axis_names: Any = ("x0", "x1"),
         title: str | None = None,
         ax: "Axes | None" = None,
     ) -> Self:
@@ -160,7 +160,7 @@ class CondensationDisplay:
         n_neighbors : int, default=1
             Of the rule whose boundaries are drawn.
         resolution : int, default=250
-        axis_names : pair of str, default=("x1", "x2")
+        axis_names : pair of str, default=("x0", "x1")
         title : str, optional
         ax : Axes, optional
 
@@ -249,7 +249,10 @@ class CondensationDisplay:
             "edgecolors": [ink()],
             "linewidths": 0.8,
         }
-        return self.ax_.scatter(rows[:, 0], rows[:, 1], s=42, zorder=4, label=self.class_names[code], **style)
+        size = 42 if len(self.kept) <= FEW_ROWS else 20
+        return self.ax_.scatter(
+            rows[:, 0], rows[:, 1], s=size, zorder=4, label=self.class_names[code], **style
+        )
 
 
 def _own_neighbors(estimator: Any) -> int:

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from bisector.plot.canvas import axes, colour, dash, ink
+from bisector.plot.canvas import axes, colour, dash, ink, whole_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -142,6 +142,8 @@ class ErrorCurveDisplay:
         if xscale is None:
             xscale = "log" if 0 < 20 * self.values[0] < self.values[-1] else "linear"
         self.ax_.set_xscale(xscale)
+        if xscale == "linear" and (self.values % 1 == 0).all():  # such as numbers of neighbours
+            whole_ticks(self.ax_)
         style: dict[str, Any]
         self.band_ = None
         if self.spread is not None:

@@ -130,6 +130,7 @@ class RegressionDisplay:
         level: float = 0.95,
         resolution: int = 200,
         target_name: str = "y",
+        marks: bool = True,
         ax: "Axes | None" = None,
     ) -> Self:
         """Ask a fitted regression for its predictions, and draw them with the rows.
@@ -148,6 +149,8 @@ class RegressionDisplay:
         resolution : int, default=200
             Places at which the curve is asked for.
         target_name : str, default="y"
+        marks : bool, default=True
+            Whether to ring outliers and rows far out.
         ax : Axes, optional
 
         Returns
@@ -180,7 +183,7 @@ class RegressionDisplay:
             numbers["title"] = f"{name}: what is left of {target_name}"
             return cls(
                 predicted, targets, predicted, feature_name=f"predicted {target_name}", **numbers
-            ).plot(ax, kind=kind)
+            ).plot(ax, kind=kind, marks=marks)
         if rows.shape[1] != 1:
             raise ValueError(
                 f"X has {rows.shape[1]} features, but a line is drawn over one: "
@@ -198,7 +201,7 @@ class RegressionDisplay:
             feature_name=feature_names(estimator, X, 1)[0],
             title=f"{name}: {target_name} by {feature_names(estimator, X, 1)[0]}",
             **numbers,
-        ).plot(ax, kind=kind)
+        ).plot(ax, kind=kind, marks=marks)
 
     @classmethod
     def from_predictions(
@@ -222,13 +225,15 @@ class RegressionDisplay:
         }
         return cls(predicted, y, predicted, target_name=target_name, **words).plot(ax, kind="residuals")
 
-    def plot(self, ax: "Axes | None" = None, *, kind: str = "line") -> Self:
+    def plot(self, ax: "Axes | None" = None, *, kind: str = "line", marks: bool = True) -> Self:
         """Draw the curve with the points, or the residuals.
 
         Parameters
         ----------
         ax : Axes, optional
         kind : {"line", "residuals"}, default="line"
+        marks : bool, default=True
+            Whether to ring outliers and rows far out.
 
         Returns
         -------
@@ -250,8 +255,8 @@ class RegressionDisplay:
         # A row can be both: circles lie within squares.
         circles: dict[str, Any] = {"marker": "o", "s": 90, "edgecolors": colour(1), "label": "outliers"}
         squares: dict[str, Any] = {"marker": "s", "s": 150, "edgecolors": colour(2), "label": "high leverage"}
-        self.outliers_ = self._mark(self.outliers, self.studentized, heights, **circles)
-        self.far_out_ = self._mark(self.far_out, self.leverage, heights, **squares)
+        self.outliers_ = self._mark(self.outliers, self.studentized, heights, **circles) if marks else None
+        self.far_out_ = self._mark(self.far_out, self.leverage, heights, **squares) if marks else None
         self.ax_.set(xlabel=self.feature_name, ylabel=ylabel, title=self.title)
         if self.ax_.get_legend_handles_labels()[0]:
             self.ax_.legend(frameon=False, loc="best" if len(self.x) <= 1000 else "upper left")

@@ -3,21 +3,23 @@ A mixture, step by step
 =======================
 
 Expectation maximisation is k-means that shares rows out: every bump takes each row by the share that it has in the
-row's density, and moves to the weighted mean, with the weighted covariance (*Learning From Data*, 6.4.1).
+row's density, and moves to the weighted mean, with the weighted covariance.
+
+Shows the algorithm of section 6.4 of *Learning From Data*.
 """
 
 # %%
 # From a poor start
 # -----------------
-# Three hundred rows of three long clusters. The bumps begin as three round ones side by side; ellipses are drawn at
-# one and two standard deviations, with the weight of each bump beside its centre.
+# Three hundred rows of three long clusters. The bumps begin as three round ones side by side; ellipses are
+# drawn at one and two standard deviations, with the weight of each bump beside its centre.
 
 import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from bisector import GaussianMixture, KMeans, MixtureDisplay
+from bisector import DecisionRegionsDisplay, GaussianMixture, KMeans, MixtureDisplay
 
 rng = np.random.default_rng(2)
 shapes = [
@@ -38,14 +40,17 @@ start = {
     "precisions_init": np.repeat(np.eye(2)[None], 3, axis=0),
 }
 
-figure, axes = plt.subplots(2, 2, figsize=(9, 8), layout="constrained")
+figure, axes = plt.subplots(
+    2, 2, figsize=(9, 8.4), layout="constrained", sharex=True, sharey=True
+)
 for ax, steps in zip(axes.flat, (0, 1, 10, 200), strict=True):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the steps are cut short on purpose
         model = GaussianMixture(3, max_iter=steps, tol=1e-6, **start).fit(X)
     MixtureDisplay.from_estimator(model, X, ax=ax)
     when = "start" if steps == 0 else f"step {model.n_iter_}"
-    ax.set(title=f"{when}: log likelihood {model.score(X):.3f}", aspect="equal")
+    ax.set(title=f"{when}: log likelihood {model.score(X):.2f}", aspect="equal")
+    ax.label_outer()
 plt.show()
 
 # %%
@@ -65,14 +70,12 @@ plt.show()
 # shrinks to nothing, the mixture becomes k-means.
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained", sharey=True)
-labels = KMeans(3, random_state=0).fit_predict(X)
-for label, mark in enumerate("os^"):
-    axes[0].scatter(*X[labels == label].T, s=10, marker=mark)
-axes[0].set_title("k-means")
+DecisionRegionsDisplay.from_estimator(KMeans(3, random_state=0).fit(X), X, ax=axes[0])
+axes[0].get_legend().remove()
 MixtureDisplay.from_estimator(model, X, ax=axes[1])
-axes[1].set_title("mixture")
-for ax in axes:
-    ax.set_aspect("equal")
+for ax, title in zip(axes, ("k-means: bisectors of centres", "mixture"), strict=True):
+    ax.set(title=title, aspect="equal")
+    ax.label_outer()
 plt.show()
 
 # %%

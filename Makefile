@@ -62,6 +62,7 @@ docs: $(VENV)/ready-docs
 
 gallery: $(VENV)/ready-docs
 	$(BIN)/sphinx-build -W --keep-going -b dummy -t gallery docs docs/_build/gallery
+	$(BIN)/python docs/contact_sheet.py
 
 clean:
 	rm -rf $(VENV) docs/_build docs/api/generated docs/gallery dist build

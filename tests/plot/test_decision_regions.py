@@ -292,3 +292,13 @@ def test_limits_say_how_far_the_plane_reaches(svm):
     display = DecisionRegionsDisplay.from_estimator(svm, X, y, limits=((-3, 6), (-4, 4)), resolution=10)
     assert display.ax_.get_xlim() == (-3.0, 6.0)
     assert display.up[[0, -1]].tolist() == [-4.0, 4.0]
+
+
+def test_lines_between_clusters_are_bisectors_not_steps():
+    rows = np.array([[0.0, 0.0], [1.0, 0.0], [4.0, 3.0], [5.0, 3.0]])
+    model = KMeans(2, random_state=0).fit(rows)
+    display = DecisionRegionsDisplay.from_estimator(model, rows, resolution=20)
+    corners = np.vstack([line for one in display.boundaries_ for line in one.allsegs[0]])
+    near, far = np.linalg.norm(corners[:, None] - model.cluster_centers_, axis=2).T
+    # Distances bend a little between the places of the grid; steps would be off by half of one, 0.15.
+    np.testing.assert_allclose(near, far, atol=0.01)

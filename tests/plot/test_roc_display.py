@@ -51,7 +51,7 @@ def test_the_best_point_lies_on_its_line_of_equal_cost_and_no_point_above():
     for point in shown.points_:
         assert (curve.tpr - point.tpr <= point.slope * (curve.fpr - point.fpr) + 1e-12).all()
     labels = [text.get_text() for text in shown.ax_.get_legend().get_texts()]
-    assert labels[1:] == ["costs 1 : 1", "costs 1 : 5"]
+    assert labels[1:] == ["costs 1 : 1", "costs 1 : 5", "its convex hull", "points of equal cost"]
     assert dear.tpr > equal.tpr
 
 

@@ -38,11 +38,10 @@ class Asker(NamedTuple):
         return np.asarray(np.take_along_axis(shares, regions[..., None], axis=2)[..., 0], dtype=np.float64)
 
     def leads(self, n_classes: int) -> Floats | None:
-        """Return by how much each class leads the best other one: by score, else by probability."""
-        method = "decision_function" if self.scored else "predict_proba"
-        if not hasattr(self.estimator, method):
+        """Return by how much each class leads the best other one: by score, probability or nearness."""
+        scores = self._scores()
+        if scores is None:
             return None
-        scores = np.asarray(self.answers(method), dtype=np.float64)
         if scores.ndim == 2:
             return np.stack([-scores, scores]) if n_classes == 2 else None
         if scores.shape[2] != n_classes or n_classes < 2:
@@ -51,6 +50,15 @@ class Asker(NamedTuple):
         best, next_best = ordered[..., -1:], ordered[..., -2:-1]
         leads = scores - np.where(scores == best, next_best, best)
         return np.moveaxis(leads, 2, 0)
+
+    def _scores(self) -> Floats | None:
+        """Return how strongly the model takes each place for each class, by the first way it has to tell."""
+        for method in ("decision_function", "predict_proba"):
+            if hasattr(self.estimator, method):
+                return np.asarray(self.answers(method), dtype=np.float64)
+        if hasattr(self.estimator, "cluster_centers_") and hasattr(self.estimator, "transform"):
+            return -np.asarray(self.answers("transform"), dtype=np.float64)  # distances from the centres
+        return None
 
 
 def classified(

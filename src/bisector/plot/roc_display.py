@@ -163,8 +163,23 @@ class ROCDisplay:
         for place, pair in enumerate(costs):
             for line, found in zip(self.lines_, self.curves.values(), strict=True):
                 self._draw_point(found, line, place, pair, class_ratio)
-        self.ax_.legend(loc="lower right", fontsize="small")
+        self._tell_lines()
         return self
+
+    def _tell_lines(self) -> None:
+        """Write the legend: curves and points, and what the thin lines are."""
+        from matplotlib.lines import Line2D
+
+        handles = self.ax_.get_legend_handles_labels()[0]
+        # These stand in the legend only: on the axes they would count as curves.
+        if self.hull_lines_:
+            hue = self.hull_lines_[0].get_color()
+            handles.append(Line2D([], [], color=hue, linewidth=0.9, alpha=0.7, label="its convex hull"))
+        if self.points_:
+            handles.append(
+                Line2D([], [], color=ink(), linewidth=0.8, alpha=0.6, label="points of equal cost")
+            )
+        self.ax_.legend(handles=handles, loc="lower right", fontsize="small")
 
     def _units(self, found: RocCurve) -> tuple[float, float]:
         """Return how long the two axes are: rates go up to one."""

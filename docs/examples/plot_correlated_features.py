@@ -8,7 +8,7 @@ Fitted one by one, each feature answers for the other as well; fitted together, 
 average and may be far off in any one sample. A penalty on their length gives up being right on average, for being
 near in every sample.
 
-The first picture is that of Figure 7.3 in Flach, *Machine Learning* (2012).
+Shows figure 7.3 of Flach's *Machine Learning*.
 """
 
 # %%

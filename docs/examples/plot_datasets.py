@@ -4,6 +4,8 @@ The toy datasets at a glance
 
 ``bisector.datasets`` holds the small datasets that books on geometric models explain themselves with: points one
 can compute on by hand, and simulators with a seed. Each says in one sentence what there is to see.
+
+Shows the data of figures 7.1, 7.2, 7.3, 7.8, 7.14, 8.13, 8.16 and 8.18 of Flach's *Machine Learning*.
 """
 
 # %%
@@ -39,14 +41,17 @@ fig, axes = plt.subplots(1, 3, figsize=(9.6, 3.3), layout="constrained")
 right, wrong = datasets.height_weight(), datasets.height_weight_outlier()
 at = np.array([[right.X.min() - 2], [right.X.max() + 2]])
 for data, color, dash in [(right, BLUE, "-"), (wrong, ORANGE, "--")]:
-    axes[0].plot(at, LinearRegression().fit(*data).predict(at), dash, color=color)
+    line = LinearRegression().fit(*data).predict(at)
+    label = "as measured" if data is right else "one weight wrong"
+    axes[0].plot(at, line, dash, color=color, label=label)
 axes[0].scatter(right.X, right.y, color=BLUE, s=22, zorder=3)
 moved = wrong.y != right.y
 axes[0].scatter(
     wrong.X[moved], wrong.y[moved], color=ORANGE, marker="D", s=34, zorder=3
 )
 axes[0].set_ylabel("weight")
-tidy(axes[0], wrong)
+axes[0].legend(frameon=False, loc="upper left")
+tidy(axes[0], wrong, "heights and weights")
 for ax, correlation in zip(axes[1:], (0.0, -0.97), strict=True):
     data = datasets.correlated_features(n=200, correlation=correlation)
     dots = ax.scatter(*data.X.T, c=data.y, s=14, cmap="cividis", vmin=-4, vmax=4)
@@ -64,7 +69,7 @@ plt.show()
 def draw_classes(ax, data):
     big = len(data.X) < 20
     style = {"s": 60, "lw": 1.6} if big else {"s": 12, "lw": 0.8, "alpha": 0.7}
-    for label, color, marker in [(-1, ORANGE, "x"), (1, BLUE, "o")]:
+    for label, color, marker in [(-1, BLUE, "o"), (1, ORANGE, "s")]:
         rows = data.X[data.y == label]
         ax.scatter(
             *rows.T,
@@ -137,7 +142,7 @@ plt.show()
 
 data = datasets.digit_features(positive=0, n=500)
 fig, ax = plt.subplots(figsize=(6, 4.2), layout="constrained")
-signs = [(-1, ORANGE, "x", "another digit"), (1, BLUE, "o", "0")]
+signs = [(-1, BLUE, "o", "another digit"), (1, ORANGE, "s", "0")]
 for label, color, marker, words in signs:
     rows = data.X[data.y == label]
     ax.scatter(
@@ -145,7 +150,7 @@ for label, color, marker, words in signs:
     )
 tidy(ax, data)
 ax.set_ylabel("symmetry")
-ax.legend(frameon=False, loc="lower right")
+ax.legend(loc="lower right")
 plt.show()
 
 # %%

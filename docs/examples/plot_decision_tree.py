@@ -4,6 +4,8 @@ A tree, question by question
 
 A decision tree asks one question a node, and always the one that leaves the classes purest. Each question cuts the
 plane once more, at right angles to an axis, so the leaves are boxes.
+
+Shows sections 5.1 and 5.3 of Flach's *Machine Learning*.
 """
 
 # %%
@@ -24,20 +26,19 @@ from bisector import (
 )
 from bisector.measures.impurity import impurity
 
-X, y = datasets.iris()
-X = np.asarray(X)[:, [2, 3]]
-species = np.array(["setosa", "versicolor", "virginica"])[y]
+flowers = datasets.iris()
+X = flowers.frame[["petal length (cm)", "petal width (cm)"]]
+species = np.array(flowers.class_names)[flowers.y]
 
 figure, axes = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained", sharey=True)
 for ax, depth in zip(axes, [1, 2, None], strict=True):
     model = DecisionTreeClassifier(max_depth=depth).fit(X, species)
     DecisionRegionsDisplay.from_estimator(model, X, species, ax=ax)
     title = "as deep as it goes" if depth is None else f"depth {depth}"
-    ax.set(title=f"{title}: {model.get_n_leaves()} leaves", xlabel="petal length (cm)")
+    ax.set_title(f"{title}: {model.get_n_leaves()} leaves")
     ax.label_outer()
 for ax in axes[:2]:
     ax.get_legend().remove()
-axes[0].set_ylabel("petal width (cm)")
 plt.show()
 
 # %%
@@ -66,6 +67,7 @@ for criterion, dash, colour in [
     ax.plot(share, height / height.max(), dash, color=colour, label=criterion)
 ax.set(xlabel="share of positives", ylabel="impurity, largest = 1")
 ax.legend()
+plt.show()
 
 # %%
 # Steps and planes

@@ -3,7 +3,9 @@ Do neighbours mean anything?
 ============================
 
 In many dimensions every row is far from every other, and all about equally far. What counts is not the number of
-features, but how many dimensions the rows really fill (Flach, 8.3).
+features, but how many dimensions the rows really fill.
+
+Shows what section 8.3 of Flach's *Machine Learning* says of many dimensions.
 """
 
 # %%

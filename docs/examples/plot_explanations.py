@@ -18,9 +18,16 @@ import numpy as np
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from bisector import SVC, KNeighborsClassifier, LogisticRegression, datasets, explain
+from bisector import (
+    SVC,
+    BoundaryDisplay,
+    KNeighborsClassifier,
+    LogisticRegression,
+    datasets,
+    explain,
+)
 
-BLUE, ORANGE = "#0072b2", "#d55e00"
+ORANGE = "#d55e00"
 
 flowers = datasets.iris()
 X = flowers.frame.drop(columns="species")
@@ -28,6 +35,7 @@ y = [flowers.class_names[code] for code in flowers.y]
 model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
 reasons = explain(model, X.iloc[70])
 reasons.plot()
+plt.show()
 print(reasons)
 
 # %%
@@ -43,31 +51,30 @@ points = rng.uniform([-2.5, -1.8], [2.5, 1.8], size=(70, 2))
 wave = np.sin(2 * points[:, 0]) + 0.4 * rng.normal(size=70)
 labels = np.where(points[:, 1] > wave, 1, -1)
 asked = np.array([[-0.9, 1.0], [0.6, -0.9], [2.2, 0.6]])
-low, high = points.min(axis=0) - 0.3, points.max(axis=0) + 0.3
-across, up = np.meshgrid(
-    np.linspace(low[0], high[0], 300), np.linspace(low[1], high[1], 300)
-)
-grid = np.column_stack([across.ravel(), up.ravel()])
 machines = {
     "linear machine": SVC(kernel="linear"),
     "one neighbour": KNeighborsClassifier(1),
     "Gaussian kernel": SVC(C=3, gamma=1.0),
 }
 figure, axes = plt.subplots(
-    1, 3, figsize=(10.5, 3.9), layout="constrained", sharex=True, sharey=True
+    1, 3, figsize=(11, 2.9), layout="compressed", sharex=True, sharey=True
 )
 for ax, (name, machine) in zip(axes, machines.items(), strict=True):
     machine.fit(points, labels)
-    answers = machine.predict(grid).reshape(across.shape)
-    ax.contourf(across, up, answers, [-2, 0, 2], colors=[ORANGE, BLUE], alpha=0.15)
-    ax.contour(across, up, answers, [0], colors="0.4", linewidths=0.8)
-    for label, colour, mark in [(1, BLUE, "o"), (-1, ORANGE, "s")]:
-        ax.scatter(*points[labels == label].T, s=12, color=colour, marker=mark, lw=0)
+    shown = BoundaryDisplay.from_estimator(machine, points, labels, ax=ax)
+    shown.lines_[0].set_label("boundary")
     for place, one in zip(asked, explain(machine, asked), strict=True):
-        ax.plot(*place, "*", color="black", ms=10)
-        ax.annotate("", one.move.to, place, arrowprops={"arrowstyle": "->", "lw": 1.6})
+        (star,) = ax.plot(*place, "*", color=ORANGE, mec="black", ms=12, zorder=4)
+        way = {"arrowstyle": "->", "lw": 1.8, "color": ORANGE}
+        ax.annotate("", one.move.to, place, arrowprops=way, zorder=4)
     proved = "shortest" if one.move.smallest else "a way out"
-    ax.set(title=f"{name}: {proved}", aspect="equal", xticks=[], yticks=[])
+    ax.set(title=f"{name}: {proved}", aspect="equal")
+    ax.label_outer()
+    if ax is not axes[-1]:
+        ax.get_legend().remove()
+star.set_label("asked about")
+ax.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+plt.show()
 
 # %%
 # Who votes

@@ -4,6 +4,8 @@ K-means, and the way out of a bad end
 
 K-means looks for centres with little scatter around them. Its two steps, rows to the nearest centre and centres to
 the mean of their rows, lower the scatter until they cannot. Where they end depends on where they begin.
+
+Shows figures 8.11 and 8.12, and example 8.5, of Flach's *Machine Learning*.
 """
 
 # %%
@@ -11,7 +13,7 @@ the mean of their rows, lower the scatter until they cannot. Where they end depe
 # ------------
 # Three clusters, and three centres that begin in one of them. The boundary between two centres is their
 # perpendicular bisector; the cells that the bisectors form are the clusters. Lines lead from where the centres were
-# to where they are (Flach, Figure 8.11).
+# to where they are.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -31,28 +33,34 @@ plt.show()
 # %%
 # A bad start
 # -----------
-# Two centres begin in one cluster, and the third between the other two. There they stay: no row is nearer to
-# another centre, and no centre is elsewhere than in the middle of its rows (Figure 8.12).
+# Two centres begin near one cluster, and the third between the other two. They move a little, and there they stay:
+# no row is nearer to another centre, and no centre is elsewhere than in the middle of its rows. Two of the clusters
+# have one centre between them.
 
 best = KMeans(3, random_state=0).fit(X)
-first, second, third = best.cluster_centers_
-start = [first - 0.2, first + 0.2, (second + third) / 2]
+start = [[1.9, -0.2], [2.6, -0.1], [0.7, 1.5]]
 bad = KMeansTraceDisplay.from_estimator(KMeans(3), X, start=start)
-stuck = KMeans(3, init=start).fit(X)
-bad.ax_.set_title(f"scatter {stuck.inertia_:.1f}; the best is {best.inertia_:.1f}")
+plt.close()
+figure, axes = plt.subplots(
+    1, 3, figsize=(9.6, 4), layout="compressed", sharex=True, sharey=True
+)
+bad.plot_steps(axes, steps=[0, 1, len(bad.centers) - 1])
+found = axes[-1].get_title()
+axes[-1].set_title(f"{found}\n(the best: {best.inertia_:.2f})")
 plt.show()
 
 # %%
 # How many ends there are
 # -----------------------
-# Of five numbers and two clusters, four of the contiguous splits are such ends (Flach, Example 8.5): a line each,
-# the best at the top. `KMeans` on one feature finds the best one outright.
+# Of five numbers and two clusters, all four contiguous splits are such ends: a line each, the best at the top.
+# `KMeans` on one feature finds the best one outright.
 
+BLUE, ORANGE = "#0072b2", "#d55e00"
 numbers = [8, 44, 50, 58, 84]
 ends = stationary_points(numbers, k=2)
 figure, ax = plt.subplots(figsize=(7, 2.6), layout="constrained")
 for line, (clusters, scatter) in enumerate(zip(ends, ends.scatters, strict=True)):
-    for cluster, colour, marker in zip(clusters, ["C0", "C1"], "os", strict=True):
+    for cluster, colour, marker in zip(clusters, [BLUE, ORANGE], "os", strict=True):
         ax.plot(cluster, np.full(len(cluster), line), marker, color=colour, ms=8)
         ax.plot(cluster.mean(), line, "|", color=colour, ms=22, mew=2)
     ax.text(92, line, f"scatter {scatter:.0f}", va="center")

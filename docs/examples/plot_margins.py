@@ -3,15 +3,16 @@ Margins, and what they cost
 ===========================
 
 Of all planes that separate two classes, a support vector machine takes the one with the widest margin. Where none
-separates them, or where a few rows make the margin narrow, rows may pay to be inside (Figures 7.7–7.10 of Flach,
-*Machine Learning*).
+separates them, or where a few rows make the margin narrow, rows may pay to be inside.
+
+Shows figures 7.7, 7.8, 7.9 and 7.10, and examples 7.5 and 7.6, of Flach's *Machine Learning*.
 """
 
 # %%
 # What a margin is
 # ----------------
 # The boundary is where w·x = t. The rows nearest to it, circled, are the support vectors: they lie where w·x − t is
-# 1 or −1, at a distance of 1/‖w‖. No plane that separates the classes keeps farther from both (Figure 7.7).
+# 1 or −1, at a distance of 1/‖w‖. No plane that separates the classes keeps farther from both.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,7 +21,7 @@ from bisector import SVC, DecisionRegionsDisplay, SVMPathDisplay, datasets, svm_
 
 BLUE, ORANGE = "#0072b2", "#d55e00"
 
-rng = np.random.default_rng(5)
+rng = np.random.default_rng(9)
 y = np.arange(40) % 2 * 2 - 1
 X = rng.normal(scale=0.9, size=(40, 2)) + np.outer(y, [1.7, 1.2])
 model = SVC(C=np.inf, kernel="linear").fit(X, y)
@@ -29,7 +30,7 @@ DecisionRegionsDisplay.from_estimator(model, X, y, ax=ax)
 w, t, m = model.weights_, model.threshold_, model.margin_
 unit = w / np.linalg.norm(w)
 along = np.array([-unit[1], unit[0]])
-foot = unit * t * m - 2.0 * along
+foot = unit * t * m - 1.0 * along
 ax.annotate("", foot + unit * m, foot, arrowprops={"arrowstyle": "<->", "color": "0.2"})
 ax.annotate(
     f"1/‖w‖ = {m:.2f}",
@@ -38,7 +39,7 @@ ax.annotate(
     textcoords="offset points",
     bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none"},
 )
-foot = unit * t * m - 0.3 * along
+foot = unit * t * m + 0.8 * along
 ax.annotate(
     "", foot + 0.6 * unit, foot, arrowprops={"arrowstyle": "->", "color": "0.2"}
 )
@@ -49,15 +50,16 @@ plt.show()
 # %%
 # The widest street
 # -----------------
-# Three points have a margin of 2: the first lies on it and decides nothing (Example 7.5, Figure 7.8). A fourth one
-# on the positive side turns the boundary and halves the margin. When slack has a price, C, the machine may leave
-# the first point inside: the margin widens again (Example 7.6, Figure 7.9).
+# Three points have a margin of 2: the first lies on it and decides nothing. A fourth one on the positive side turns
+# the boundary and halves the margin. When slack has a price, C, the machine may leave the first point inside: the
+# margin widens again.
 
 
 def draw(ax, model, X, y, title):
     """Show the boundary with its margins, and the price and slack of each row."""
     room = (-2.6, 5.8), (-3.2, 3.2)
     DecisionRegionsDisplay.from_estimator(model, X, y, limits=room, ax=ax)
+    handles = ax.get_legend_handles_labels()
     ax.get_legend().remove()
     for row, (x, slack) in enumerate(zip(X, model.slack_, strict=True)):
         note = f"α = {model.alpha_[row]:.3g}"
@@ -66,6 +68,8 @@ def draw(ax, model, X, y, title):
         box = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"}
         ax.annotate(note, x, (8, 6), textcoords="offset points", fontsize=9, bbox=box)
     ax.set(title=f"{title}: margin {model.margin_:.3g}", aspect="equal")
+    ax.label_outer()
+    return handles
 
 
 X, y = datasets.margin_points()
@@ -76,7 +80,10 @@ for ax, rows, C, title in [
     (axes[1, 0], slice(4), 5 / 16, "C = 5/16"),
     (axes[1, 1], slice(4), 1 / 10, "C = 1/10"),
 ]:
-    draw(ax, SVC(C=C, kernel="linear").fit(X[rows], y[rows]), X[rows], y[rows], title)
+    model = SVC(C=C, kernel="linear").fit(X[rows], y[rows])
+    handles = draw(ax, model, X[rows], y[rows], title)
+figure.legend(*handles, loc="outside lower center", ncols=3, frameon=False)
+plt.show()
 
 # %%
 # Every C at once
@@ -109,22 +116,40 @@ print(model.support_report(largest=3))
 # %%
 # A classifier is a projection
 # ----------------------------
-# All that a plane sees of a row is how far along w it lies (Figure 7.10). The classes are two heaps along w, each
-# with its mean distance, and a threshold, or a probability, is laid over them.
+# All that a plane sees of a row is how far along w it lies. On the left every row is sent there at right angles to
+# the boundary; on the right is what arrives. The classes are two heaps along w, each with its mean distance, and a
+# threshold, or a probability, is laid over them.
 
-X, y = datasets.gaussian_classes(400, seed=2)
+X, y = datasets.gaussian_classes(60, separation=3.4, seed=2)
 model = SVC(kernel="linear").fit(X, y)
-distances = model.signed_distance(X)
-figure, ax = plt.subplots(figsize=(8, 3.4), layout="constrained")
-bins = np.linspace(distances.min(), distances.max(), 31)
-for label, colour in [(-1, ORANGE), (1, BLUE)]:
-    ax.hist(
-        distances[y == label], bins, color=colour, alpha=0.55, label=f"class {label:+d}"
+w, t = model.weights_, model.threshold_
+unit, distances = w / np.linalg.norm(w), model.signed_distance(X)
+on_w = (distances + t / np.linalg.norm(w))[:, None] * unit
+figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.2), layout="constrained")
+for label, colour, marker in [(-1, BLUE, "o"), (1, ORANGE, "s")]:
+    own = y == label
+    left.scatter(
+        *X[own].T, s=16, color=colour, marker=marker, label=f"class {label:+d}"
     )
-    mean = distances[y == label].mean()
-    ax.axvline(mean, color=colour, linestyle=":", label=f"its mean, {mean:.2f}")
-for place, style in [(-model.margin_, "--"), (0, "-"), (model.margin_, "--")]:
-    ax.axvline(place, color="0.2", linestyle=style)
-ax.set(xlabel="signed distance from the boundary", ylabel="rows")
-ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    left.scatter(*on_w[own].T, s=8, color=colour, marker=marker)
+    for row, foot in zip(X[own], on_w[own], strict=True):
+        left.plot(*np.transpose([row, foot]), color=colour, lw=0.5, alpha=0.5)
+left.axline((0, 0), unit, color="0.2", lw=1, label="along w")
+left.axline(
+    t * w / (w @ w), (-unit[1], unit[0]) + t * w / (w @ w), color="0.2", ls="--"
+)
+left.set(aspect="equal", xlabel="x0", ylabel="x1", title="Rows, and where w sees them")
+left.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3, frameon=False)
+bins = np.linspace(distances.min(), distances.max(), 25)
+for label, colour, hatch in [(-1, BLUE, ""), (1, ORANGE, "//")]:
+    own = distances[y == label]
+    right.hist(own, bins, color=colour, alpha=0.55, hatch=hatch)
+    mean = own.mean()
+    right.axvline(
+        mean, color=colour, ls=":", lw=2, label=f"mean of {label:+d}: {mean:.2f}"
+    )
+right.axvline(0, color="0.2", ls="--", label="the boundary")
+right.set(xlabel="signed distance from the boundary", ylabel="rows")
+right.set_title("What arrives")
+right.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3, frameon=False)
 plt.show()

@@ -3,7 +3,9 @@ One feature, one line
 =====================
 
 The straight line that least squares draws through points, how far it can be trusted, what it leaves, and how it
-becomes a classifier: the pictures of Figures 7.1 and 7.4 in Flach, *Machine Learning* (2012).
+becomes a classifier.
+
+Shows figures 7.1 and 7.4, and examples 7.1 and 7.4, of Flach's *Machine Learning*.
 """
 
 # %%
@@ -31,7 +33,7 @@ fig, ax = plt.subplots(figsize=(7, 4.4), layout="constrained")
 display = RegressionDisplay.from_estimator(
     line, X, weight, target_name="weight (kg)", ax=ax
 )
-ax.axvline(X.mean(), color="#E69F00", ls=":")
+ax.axvline(X.mean(), color="#E69F00", ls=":", label="the means")
 ax.axhline(weight.mean(), color="#E69F00", ls=":")
 ends = display.at[[0, -1]]
 ax.plot(
@@ -79,20 +81,26 @@ plt.show()
 # A line that decides
 # -------------------
 # Ten negatives and twenty positives, labelled −1 and +1. Least squares does not mind that y is a label: where its
-# line crosses zero is the boundary. It makes three mistakes, and no other threshold makes fewer (Figure 7.4).
+# line crosses zero is the boundary. It makes three mistakes, and no other threshold makes fewer.
 
 X, y = datasets.overlapping_classes()
 line = LinearRegression().fit(X, y)
 boundary = X.mean() - y.mean() / line.coef_[0]
 wrong = int((np.sign(line.predict(X)) != y).sum())
 fig, ax = plt.subplots(figsize=(7, 3.8), layout="constrained")
-RegressionDisplay.from_estimator(line, X, y, target_name="label", ax=ax)
+shown = RegressionDisplay.from_estimator(line, X, y, target_name="label", ax=ax)
+for band in shown.bands_:  # intervals are for normal targets, which labels are not
+    band.remove()
 for sign in (-1, 1):
     mean = {"marker": "o", "ms": 11, "mfc": "none", "mec": "#D55E00", "mew": 2}
     words = "class means" if sign > 0 else None
     ax.plot(X[y == sign].mean(), sign, ls="", label=words, **mean)
 ax.axhline(0, color="0.5", lw=0.8)
 ax.axvline(boundary, color="0.5", lw=0.8)
-ax.set(xlabel="x", title=f"Boundary at {boundary:.2f}: {wrong} of {len(y)} wrong")
+ax.set(
+    xlabel="x",
+    ylim=(-1.6, 2.2),
+    title=f"Boundary at {boundary:.2f}: {wrong} of {len(y)} wrong",
+)
 ax.legend(frameon=False, loc="upper left")
 plt.show()

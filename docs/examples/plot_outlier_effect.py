@@ -6,8 +6,8 @@ Least squares adds up squares, so that one far row counts as much as many near o
 line; in classification it moves the boundary, even when the far rows are on their right side, where nothing is
 wrong with them.
 
-The first picture is that of Figure 7.2 in Flach, *Machine Learning* (2012); the last draws the argument at the
-beginning of section 7.2.
+Shows figure 7.2 and example 7.2 of Flach's *Machine Learning*; the last picture is the argument that begins its
+section 7.2.
 """
 
 # %%
@@ -21,6 +21,7 @@ import numpy as np
 
 from bisector import (
     BasicLinearClassifier,
+    BoundaryDisplay,
     LeastSquaresClassifier,
     LinearRegression,
     LogisticRegression,
@@ -30,7 +31,7 @@ from bisector import (
 )
 
 # Colours that colour-blind readers can tell apart.
-BLUE, ORANGE, GREEN, PINK, GREY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#6b6b6b"
+BLUE, ORANGE, PINK, GREY = "#0072b2", "#d55e00", "#cc79a7", "#6b6b6b"
 
 X, weight = datasets.height_weight()
 _, mistaken = datasets.height_weight_outlier()
@@ -124,40 +125,25 @@ far = near.copy()
 far[21:] += [9.0, 1.5]
 
 models = {
-    "bisector of the means": (BasicLinearClassifier(), BLUE, "-"),
-    "least squares": (LeastSquaresClassifier(), ORANGE, "--"),
-    "logistic regression": (LogisticRegression(C=100.0), GREEN, "-."),
+    "bisector of the means": BasicLinearClassifier(),
+    "least squares": LeastSquaresClassifier(),
+    "logistic regression": LogisticRegression(C=100.0),
 }
-
-
-def draw_boundary(ax, weights, threshold, **style):
-    """Draw where w·x = t, within the height of the picture."""
-    up = np.array(ax.get_ylim())
-    ax.plot((threshold - weights[1] * up) / weights[0], up, **style)
-
-
-missed = {name: [] for name in models}
-fig, axes = plt.subplots(
-    1, 2, figsize=(9, 4.4), layout="constrained", width_ratios=[1, 2], sharey=True
-)
+fig, axes = plt.subplots(2, 1, figsize=(8.4, 5.6), layout="constrained", sharex=True)
 for ax, rows, title in [(axes[0], near, "as it was"), (axes[1], far, "moved away")]:
-    for sign, color, marker in [(-1, GREY, "o"), (1, "black", "^")]:
-        ax.scatter(*rows[y == sign].T, s=20, color=color, marker=marker)
-    ax.set(xlim=(rows[:, 0].min() - 1, rows[:, 0].max() + 1), ylim=(-3.5, 4))
-    for name, (model, color, style) in models.items():
-        fitted = model.fit(rows, y)
-        missed[name].append(int((fitted.predict(rows) != y).sum()))
-        line = {"color": color, "ls": style, "lw": 2, "label": name}
-        draw_boundary(ax, fitted.weights_, fitted.threshold_, **line)
+    fitted = {name: model.fit(rows, y) for name, model in models.items()}
+    room = (-5, 13.5), (-3.5, 4)
+    BoundaryDisplay.from_estimator(fitted, rows, y, limits=room, ax=ax)
     found = linear_separability(rows, y)
-    line = {"color": PINK, "ls": ":", "lw": 2, "label": "linear_separability"}
-    draw_boundary(ax, found.weights, found.threshold, **line)
+    w, foot = (
+        found.weights,
+        found.weights * found.threshold / (found.weights @ found.weights),
+    )
+    style = {"color": PINK, "ls": "-.", "lw": 2, "label": "linear_separability"}
+    ax.axline(foot, foot + [-w[1], w[0]], **style)
     ax.set_title(title)
-    ax.spines[["top", "right"]].set_visible(False)
-lines, names = axes[0].get_legend_handles_labels()
-labels = [f"{name}: {missed[name][0]}, then {missed[name][1]} wrong" for name in models]
-labels.append(names[-1])
-fig.legend(lines, labels, loc="outside lower center", ncols=2, frameon=False)
+    ax.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+    ax.label_outer()
 plt.show()
 
 print(linear_separability(far, y))

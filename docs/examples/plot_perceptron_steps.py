@@ -2,8 +2,9 @@
 A perceptron learns from its mistakes
 =====================================
 
-Whenever a row lies on the wrong side, the line takes a step towards it. How large a step? The picture of Figure
-7.5 in Flach, *Machine Learning* (2012).
+Whenever a row lies on the wrong side, the line takes a step towards it. How large a step?
+
+Shows figure 7.5 of Flach's *Machine Learning*.
 """
 
 # %%
@@ -31,6 +32,7 @@ for ax, rate in zip(axes, [0.05, 0.2, 1.0], strict=True):
     model = Perceptron(eta0=rate, init="basic", shuffle=False, history=True).fit(X, y)
     PerceptronTraceDisplay.from_estimator(model, X, y, ax=ax)
     ax.set_title(f"η = {rate}: {model.n_updates_} updates, {model.n_iter_} passes")
+    ax.label_outer()
     if ax is not axes[-1]:
         ax.get_legend().remove()
 plt.show()

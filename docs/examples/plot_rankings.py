@@ -3,7 +3,9 @@ How good is a classifier?
 =========================
 
 Four pictures of the same two models on rows they have not seen: what they confuse, how well they rank, what is
-best for given costs, and whether their probabilities come true (Flach, chapter 2).
+best for given costs, and whether their probabilities come true.
+
+Shows the curves of section 7.4 of Flach's *Machine Learning* on real data.
 """
 
 # %%
@@ -40,7 +42,7 @@ for model in models.values():
 figure, axes = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
 for ax, (name, model) in zip(axes, models.items(), strict=True):
     ConfusionDisplay.from_estimator(model, X[~seen], y[~seen], ax=ax)
-    ax.set_title(f"{name}: {ax.get_title().lower()}", fontsize="medium")
+    ax.set_title(f"{name}: {ax.get_title().lower()}")
 plt.show()
 
 # %%

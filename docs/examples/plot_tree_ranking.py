@@ -4,6 +4,8 @@ A tree as a ranking
 
 A leaf with many positives should be called before a leaf with few. In that order the leaves of a tree are the
 segments of its ROC curve on the training rows, and the curve is convex.
+
+Shows section 5.2 of Flach's *Machine Learning*.
 """
 
 # %%

@@ -3,8 +3,9 @@ What a distance looks like
 ==========================
 
 The points at distance 1 from the origin show what a distance thinks of the plane: how far one gets in each
-direction. The first picture follows Figure 8.3 of Flach, *Machine Learning* (2012), the last one its Figures 8.1
-and 8.2.
+direction.
+
+Shows figures 8.1, 8.2 and 8.3, and example 8.1, of Flach's *Machine Learning*.
 """
 
 # %%
@@ -75,6 +76,7 @@ for radius in (1, 2):
         x, y, color="#6b6b6b", lw=1, ls="--", label="Euclidean" if radius == 1 else None
     )
 right.set(aspect="equal", title="At distance 1 and 2 from the middle")
+right.set(xlabel="x0", ylabel="x1")
 right.legend(frameon=False, loc="upper left")
 plt.show()
 

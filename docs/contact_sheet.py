@@ -27,12 +27,10 @@ from bisector import (
     KMeansTraceDisplay,
     KNeighborsClassifier,
     LinearRegression,
-    LogisticRegression,
     Minkowski,
     MixtureDisplay,
     NearestExemplarClassifier,
     RegressionDisplay,
-    ROCDisplay,
     SilhouetteDisplay,
     UnitBallDisplay,
     VoronoiDisplay,
@@ -47,7 +45,13 @@ CLOUDS = RNG.normal(size=(150, 2)) + np.repeat([[0, 0], [5, 1], [1.5, 5]], 50, a
 
 def bisector(ax: Any) -> None:
     X, y = datasets.gaussian_classes(120, separation=3.2, seed=0)
-    DecisionRegionsDisplay.from_estimator(NearestExemplarClassifier("mean").fit(X, y), X, y, ax=ax)
+    middle = (X.min(axis=0) + X.max(axis=0)) / 2
+    half = (
+        np.array([1.06, 1.0]) * np.ptp(X, axis=0).max() / 2
+    )  # as the pictures are, so that right angles are seen
+    limits = np.column_stack([middle - half, middle + half])
+    model = NearestExemplarClassifier("mean").fit(X, y)
+    DecisionRegionsDisplay.from_estimator(model, X, y, limits=limits, ax=ax)
 
 
 def line(ax: Any) -> None:
@@ -62,12 +66,6 @@ def lasso(ax: Any) -> None:
 def margin(ax: Any) -> None:
     X, y = datasets.disc_and_ring(160, seed=1)
     DecisionRegionsDisplay.from_estimator(SVC(C=1.0).fit(X, y), X, y, ax=ax)
-
-
-def ranking(ax: Any) -> None:
-    X, y = datasets.breast_cancer()
-    few = X[:, [1, 8]]
-    ROCDisplay.from_estimator(LogisticRegression().fit(few, y), few, y, ax=ax)
 
 
 def balls(ax: Any) -> None:

@@ -55,7 +55,9 @@ figure, axes = plt.subplots(
 )
 for ax, k in zip(axes, [1, chosen.best_k_, 900], strict=True):
     model = KNeighborsClassifier(k).fit(X, y)
-    DecisionRegionsDisplay.from_estimator(model, X, y, probabilities=False, ax=ax)
+    DecisionRegionsDisplay.from_estimator(
+        model, X, y, probabilities=False, resolution=120, ax=ax
+    )
     ax.set(title=f"k = {k}", aspect="equal")
     ax.label_outer()
     if ax is not axes[-1]:

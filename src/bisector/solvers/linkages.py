@@ -7,11 +7,20 @@ b, and from the sizes of the three. It works on distances or on their squares, w
 Where `reducible`, what is merged is never nearer to a third cluster than the nearer of its parts was. Rounding must
 not break that: the result is at least the smaller of x and y. Then pairs that are nearest to each other may be
 merged in any order, and the levels of the dendrogram rise.
+
+Where there is a `fold`, the linkage of two clusters also follows from the distances of their rows alone: these are
+gathered, one after the other, each with the share that the row of the one has in its cluster, and what comes out
+likewise with the shares in the other. `split` gives the shares of two parts in what is merged from them.
 """
 
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bisector.engine.values import lowered
+
+Floats = NDArray[np.float64]
 
 
 @lowered(values="distances", reducible=True)
@@ -22,6 +31,13 @@ class CompleteLinkage(NamedTuple):
 
     def join(self, x: float, y: float, between: float, n_a: float, n_b: float, n_k: float) -> float:
         return x if x > y else y
+
+    def fold(self, total: float, value: float, share: float) -> float:
+        return total if total > value else value
+
+    @staticmethod
+    def split(n_a: Floats, n_b: Floats) -> tuple[Floats, Floats]:
+        return np.ones_like(n_a), np.ones_like(n_b)
 
 
 @lowered(values="distances", reducible=True)
@@ -36,6 +52,13 @@ class AverageLinkage(NamedTuple):
         mean = (n_a / n) * x + (n_b / n) * y  # shares, which are the same all along a row
         return mean if mean > low else low
 
+    def fold(self, total: float, value: float, share: float) -> float:
+        return total + share * value
+
+    @staticmethod
+    def split(n_a: Floats, n_b: Floats) -> tuple[Floats, Floats]:
+        return n_a / (n_a + n_b), n_b / (n_a + n_b)
+
 
 @lowered(values="distances", reducible=True)
 class WeightedLinkage(NamedTuple):
@@ -45,6 +68,13 @@ class WeightedLinkage(NamedTuple):
 
     def join(self, x: float, y: float, between: float, n_a: float, n_b: float, n_k: float) -> float:
         return 0.5 * x + 0.5 * y
+
+    def fold(self, total: float, value: float, share: float) -> float:
+        return total + share * value
+
+    @staticmethod
+    def split(n_a: Floats, n_b: Floats) -> tuple[Floats, Floats]:
+        return np.full_like(n_a, 0.5), np.full_like(n_b, 0.5)
 
 
 @lowered(values="squares", reducible=True)

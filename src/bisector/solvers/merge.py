@@ -22,7 +22,8 @@ from bisector.distances.reductions import write_all
 from bisector.distances.terms import SquaredTerms
 from bisector.engine.memory import budget, require
 from bisector.solvers.linkages import FORMULAS
-from bisector.solvers.merge_matrix import merge_in_matrix
+from bisector.solvers.merge_lines import cluster_lines, merge_first_rounds
+from bisector.solvers.merge_matrix import Clusters, Merged, merge_in_matrix
 from bisector.solvers.merge_points import merge_middles
 from bisector.solvers.spanning_tree import minimum_spanning_tree
 
@@ -31,6 +32,8 @@ Integers = NDArray[np.int64]
 
 # Where rows are longer, comparing middles again and again takes longer than updating a matrix.
 _LONG_ROWS = 64
+# Bytes of a matrix that is handed out so slowly that rows are better compared more than once.
+_LARGE = 2**28
 
 
 class Hierarchy(NamedTuple):
@@ -92,8 +95,7 @@ def merge_clusters(
     if points is not None:
         pairs, levels = merge_middles(points, linkage, n_jobs=n_jobs)
     else:
-        matrix = _matrix(distance, rows, formula, np.dtype(dtype), n_jobs)
-        pairs, levels = merge_in_matrix(formula, matrix, n_jobs=n_jobs)
+        pairs, levels = _merge_by_distances(distance, rows, formula, np.dtype(dtype), n_jobs)
     if formula.reducible:
         raise_levels(given(pairs), levels)
         order = np.argsort(levels, kind="stable")  # what is merged later is not lower
@@ -123,18 +125,26 @@ def _points(distance: Distance, rows: Rows, dtype: np.dtype[Any]) -> Floats | No
     return rows.dense(range(n)).astype(np.float64)
 
 
+def _merge_by_distances(
+    distance: Distance, rows: Rows, formula: Any, dtype: np.dtype[Any], n_jobs: int | None
+) -> Merged:
+    """Merge rows by a matrix of distances; a large one is written when the first are merged, if it can be."""
+    large = len(rows) ** 2 * dtype.itemsize > min(_LARGE, budget())
+    lines = cluster_lines(formula, distance, rows, n_jobs) if large else None
+    if lines is None:
+        return merge_in_matrix(formula, _matrix(distance, rows, formula, dtype, n_jobs), n_jobs=n_jobs)
+    clusters = Clusters(len(rows))
+    merge_first_rounds(lines, clusters, room=budget() // dtype.itemsize)
+    _require_matrix(lines.n, dtype)
+    return merge_in_matrix(formula, lines.written(dtype), clusters, n_jobs=n_jobs)
+
+
 def _matrix(
     distance: Distance, rows: Rows, formula: Any, dtype: np.dtype[Any], n_jobs: int | None
 ) -> NDArray[Any]:
     """Return the values that a linkage works on, for all pairs."""
     n = len(rows)
-    smaller = "" if dtype == np.float32 else ', dtype="float32" for half of it'
-    require(
-        n * n * dtype.itemsize,
-        doing=f"Merging {n:,} rows by this linkage",
-        holding=f"{n:,} × {n:,} distances",
-        instead=f'use linkage="single", or "ward" on Euclidean rows, which need no matrix{smaller}, or fewer rows',
-    )
+    _require_matrix(n, dtype)
     pairs = distance.between(rows, rows)
     matrix = np.empty((n, n), dtype=dtype)
     write_all(pairs, matrix, mirrored=True, n_jobs=n_jobs)
@@ -145,3 +155,13 @@ def _matrix(
     if formula.values == "squares":
         np.square(matrix, out=matrix)
     return matrix
+
+
+def _require_matrix(n: int, dtype: np.dtype[Any]) -> None:
+    smaller = "" if dtype == np.float32 else ', dtype="float32" for half of it'
+    require(
+        n * n * dtype.itemsize,
+        doing=f"Merging {n:,} rows by this linkage",
+        holding=f"{n:,} × {n:,} distances",
+        instead=f'use linkage="single", or "ward" on Euclidean rows, which need no matrix{smaller}, or fewer rows',
+    )

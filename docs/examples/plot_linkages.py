@@ -149,6 +149,18 @@ SilhouetteDisplay.from_estimator(model, X, ax=right)
 plt.show()
 
 # %%
+# With names
+# ----------
+# Rows need no coordinates, only distances. Words by the edits that lead from one to the other: what rhymes comes
+# together first.
+
+words = ["pine", "line", "wine", "mine", "fine", "shine", "table", "cable", "fable"]
+words += ["stable", "house", "mouse", "louse", "horse"]
+model = AgglomerativeClustering(3, linkage="average", metric="levenshtein").fit(words)
+DendrogramDisplay.from_estimator(model, names=words)
+plt.show()
+
+# %%
 # As many rows as you like
 # ------------------------
 # Of a large hierarchy the last merges are drawn; wedges stand for the rows that were one cluster before.

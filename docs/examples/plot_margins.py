@@ -26,7 +26,8 @@ y = np.arange(40) % 2 * 2 - 1
 X = rng.normal(scale=0.9, size=(40, 2)) + np.outer(y, [1.7, 1.2])
 model = SVC(C=np.inf, kernel="linear").fit(X, y)
 figure, ax = plt.subplots(figsize=(7.6, 4.6), layout="constrained")
-DecisionRegionsDisplay.from_estimator(model, X, y, ax=ax)
+room = (-4.2, 4.4), (-3, 4)
+DecisionRegionsDisplay.from_estimator(model, X, y, limits=room, ax=ax)
 w, t, m = model.weights_, model.threshold_, model.margin_
 unit = w / np.linalg.norm(w)
 along = np.array([-unit[1], unit[0]])

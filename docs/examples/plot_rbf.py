@@ -171,7 +171,7 @@ plt.show()
 # The digit 0 against all others, by intensity and symmetry: 500 images, bumps around
 # centres by k-means, weights by least squares. Ten bumps make a plain boundary; three
 # hundred without a penalty draw islands and pay for it on the other images. With a penalty
-# that the rows choose, as many bumps do no harm.
+# that the rows choose, as many bumps do little harm.
 
 everything = datasets.digit_features(positive=0)
 mixed = np.random.default_rng(0).permutation(len(everything.y))

@@ -74,6 +74,8 @@ def report(
         if model is not None:
             found.save_model(model)
     _out.print(found.verdict, markup=False)
+    if found.stopped:
+        _out.print("Stopped before it was complete: the page tells what was done by then.")
     _out.print(f"The page is {page.resolve()}", markup=False)
 
 
@@ -216,10 +218,10 @@ def main() -> None:
 def _reported(
     data: Path | None, target: str | None, demo: str | None, minutes: float, types: list[str] | None
 ) -> Any:
-    from bisector.reports.built_ins import as_table, built_in, usual_target
-    from bisector.reports.writing import report as make_report, report_on
+    with _told("Stopped before anything was found out: nothing is written."), _watched():
+        from bisector.reports.built_ins import as_table, built_in, usual_target
+        from bisector.reports.writing import report as make_report, report_on
 
-    with _told(), _watched():
         if data is not None and demo is not None:
             raise typer.BadParameter("give a table or --demo, not both", param_hint="--demo")
         if data is not None:
@@ -258,14 +260,14 @@ def _watched() -> Iterator[None]:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _told(when_stopped: str = "Stopped.") -> Iterator[None]:
     """Turn faults of the data into one sentence and the exit code 1."""
     try:
         yield
     except (DataFault, MemoryError) as fault:
         _fail(fault)
     except KeyboardInterrupt:
-        _err.print("Stopped.")
+        _err.print(when_stopped)
         raise typer.Exit(1) from None
     except (ValueError, TypeError, OSError, ImportError) as fault:
         _fail(TableFault(str(fault).splitlines()[0] if str(fault) else repr(fault)), fault)

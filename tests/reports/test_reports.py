@@ -14,6 +14,7 @@ from bisector.reports.candidates import candidates_for, folds_for
 from bisector.reports.comparison import Outcome, compare, judged
 from bisector.reports.differences import paired_difference
 from bisector.reports.exploration import explore
+from bisector.reports.scores import measure_for, scored
 from bisector.reports.source_code import SourceCode
 from bisector.reports.target import choose_target, split_target
 
@@ -100,6 +101,44 @@ def test_the_simplest_of_equals_is_advised():
     assert judged(target, clear, {}, None, None).advised == 2
 
 
+@pytest.fixture(scope="module")
+def rare():
+    """Two classes, one of them a twentieth of the rows, told apart by a column and by nothing else."""
+    rng = np.random.default_rng(1)
+    y = np.repeat(["usual", "rare"], [380, 20])
+    frame = pl.DataFrame({"a": rng.normal(size=400) + 2.5 * (y == "rare"), "b": rng.normal(size=400)})
+    return frame.with_columns(y=pl.Series(y))
+
+
+def test_rare_classes_count_as_much_as_frequent_ones(rare, capsys):
+    found = bisector.report(rare, "y", minutes=0.2)
+    assert found.table.columns[1] == "balanced accuracy"
+    assert "Use baseline" not in found.verdict, (
+        "always the frequent class is right in 95% of cases, and no use"
+    )
+    # By hand: 2.5 apart, the best threshold lies at 1.25, and Φ(1.25) = 0.894 of each class are on its side; of the
+    # 20 rare rows two more or less make 0.05.
+    assert 0.84 < found.score_ < 0.95
+    recall = (found.best_.predict(rare.drop("y")) == rare["y"].to_numpy())[380:].mean()
+    assert recall > 0.7
+    page = found.html()
+    assert "The classes are very unequal: &#39;usual&#39; has 380 rows, &#39;rare&#39; 20" in page
+    made = {"data": rare}
+    exec(found.code, made)
+    shown = {row[0].removesuffix(" (advised)"): row[1] for row in found.table.rows if "(advised)" in row[0]}
+    assert f"{float(capsys.readouterr().out):.4f}" == next(iter(shown.values()))
+    np.testing.assert_array_equal(made["model"].predict(rare.drop("y")), found.best_.predict(rare.drop("y")))
+
+
+def test_the_measure_that_suits():
+    assert measure_for("classes", np.repeat([0, 1], [49, 10])) == "accuracy"
+    assert measure_for("classes", np.repeat([0, 1], [50, 10])) == "balanced accuracy"
+    assert measure_for("number", np.arange(5.0)) == "R²"
+    y, said = np.repeat([0, 1, 2], [6, 2, 2]), np.array([0, 0, 0, 0, 0, 1, 1, 0, 2, 2])
+    assert scored("balanced accuracy", y, said) == pytest.approx((5 / 6 + 1 / 2 + 1) / 3)
+    assert scored("R²", np.array([1.0, 3.0]), np.array([1.0, 2.0])) == pytest.approx(0.5)
+
+
 def test_time_that_is_over_leaves_models_out(straight):
     target = choose_target(straight, "y")
     found = compare(straight.drop("y"), target, seconds=1e-9)
@@ -117,6 +156,53 @@ def test_a_stop_by_the_user_keeps_what_is_done(straight, monkeypatch):
     assert found.stopped
     assert [outcome.candidate.name for outcome in found.outcomes] == ["baseline", "least squares"]
     assert found.left_out["lasso"] == "stopped before it was compared"
+
+
+def test_a_stop_while_the_model_is_fitted_leaves_the_comparison(straight, monkeypatch, tmp_path):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bisector.reports.writing.fit_chosen", stop)
+    found = bisector.report(straight, "y", minutes=0.1)
+    assert found.stopped
+    assert found.best_ is None
+    assert found.score_ > 0.99
+    assert "This was stopped before it was complete" in found.html()
+    with pytest.raises(TableFault, match="no model to write"):
+        found.save_model(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("step", "left"),
+    [
+        ("choose_k", "table distances"),
+        ("KMeans.fit", "table distances count"),
+        ("_novelties", "clusters hierarchy"),
+    ],
+)
+def test_a_stop_while_clusters_are_explored_keeps_what_is_done(step, left, monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    count = bisector.measures.number_of_clusters.choose_k
+
+    def then_stop(*given, **options):
+        done = count(*given, **options)
+        monkeypatch.setattr("bisector.reports.exploration.KMeans.fit", stop)
+        return done
+
+    if step == "KMeans.fit":
+        monkeypatch.setattr("bisector.reports.exploration.choose_k", then_stop)
+        monkeypatch.setattr("bisector.reports.exploration.structure_test", lambda *_: None)
+    else:
+        monkeypatch.setattr(f"bisector.reports.exploration.{step}", stop)
+    found = bisector.report(as_table(bisector.datasets.four_gaussians(60).X))
+    anchors = {section.anchor for section in found.sections}
+    assert found.stopped
+    assert anchors >= set(left.split())
+    assert "novelties" not in anchors
+    assert (found.best_ is None) == (step != "_novelties")
+    assert "This was stopped" in found.html()
 
 
 def test_splitting_samples_the_same_rows_every_time():

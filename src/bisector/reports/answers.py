@@ -76,6 +76,8 @@ def clustered(
 
     if k is None:
         found = explore(table, types)
+        if found.count is None or found.model is None:
+            raise KeyboardInterrupt  # stopped before there were clusters
         labels, words = found.labels, found.count.advice
         lines = [
             [c, int((labels == c).sum()), int(found.exemplars[c]), _apart(found, c)]

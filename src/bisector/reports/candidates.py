@@ -34,6 +34,8 @@ class Candidate:
         What is tried for it, in ascending order.
     keeps_rows : bool
         Whether it keeps training rows, so that all rows of a large table are too many.
+    scoring : str or None
+        What the inner cross-validation chooses by; None is accuracy or R².
     """
 
     name: str
@@ -42,6 +44,7 @@ class Candidate:
     parameter: str = ""
     values: tuple[Any, ...] = ()
     keeps_rows: bool = False
+    scoring: str | None = None
 
     def with_fewer_values(self, most: int) -> "Candidate":
         """Return the candidate with at most so many values, those in the middle."""
@@ -61,7 +64,14 @@ class Candidate:
         """Return the model that chooses its parameter by an inner cross-validation when it is fitted."""
         if not self.parameter or inner is None:
             return clone(self.estimator)
-        return GridSearchCV(clone(self.estimator), {self.parameter: list(self.values)}, cv=inner)
+        tried = {self.parameter: list(self.values)}
+        return GridSearchCV(clone(self.estimator), tried, scoring=self.scoring, cv=inner)
+
+    def for_rare_classes(self, scoring: str) -> "Candidate":
+        """Return the candidate with classes weighed so that each counts the same, where the model can do that."""
+        wanted = [name for name in self.estimator.get_params() if name.split("__")[-1] == "class_weight"]
+        estimator = clone(self.estimator).set_params(**dict.fromkeys(wanted, "balanced"))
+        return replace(self, estimator=estimator, scoring=scoring)
 
     def chosen(self, fitted: Any) -> Any:
         """Return the model with the parameter that a fitted chooser found, not fitted."""
@@ -69,8 +79,14 @@ class Candidate:
         return clone(self.estimator).set_params(**found)
 
 
-def candidates_for(kind: str) -> list[Candidate]:
+def candidates_for(kind: str, scoring: str | None = None) -> list[Candidate]:
     """Return the candidates for classes or for a number, the simplest first.
+
+    Parameters
+    ----------
+    kind : {"classes", "number"}
+    scoring : str, optional
+        What parameters are chosen by where classes are very unequal; models then weigh classes equally.
 
     Examples
     --------
@@ -81,7 +97,8 @@ def candidates_for(kind: str) -> list[Candidate]:
     nearest exemplar: the class whose mean is nearest
     logistic regression: a plane, with probabilities
     """
-    return _classifiers() if kind == "classes" else _regressors()
+    candidates = _classifiers() if kind == "classes" else _regressors()
+    return [one.for_rare_classes(scoring) for one in candidates] if scoring else candidates
 
 
 def folds_for(kind: str, smallest: int, n: int) -> tuple[Any, Any]:

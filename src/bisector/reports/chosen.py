@@ -10,8 +10,9 @@ from sklearn.pipeline import make_pipeline
 
 from bisector.probability import CalibratedClassifier
 from bisector.reports.candidates import MOST_KEPT_ROWS
-from bisector.reports.comparison import Comparison
+from bisector.reports.comparison import Comparison, overall_score
 from bisector.reports.encoding import TableEncoder
+from bisector.reports.scores import BALANCED
 from bisector.reports.target import Target, sampled
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ class Chosen:
 
     Attributes
     ----------
-    model : Pipeline
-        Fitted; takes tables.
+    model : Pipeline or None
+        Fitted; takes tables. None if the user stopped before it was.
     unfitted : Pipeline
         The same before it was fitted.
     n_rows : int
@@ -39,6 +40,8 @@ class Chosen:
     calibrated : bool
     squared_errors : dict
         The squared error of the probabilities (Brier score): "as they are" and "calibrated".
+    keeps_rare : bool
+        Whether calibrated probabilities are better, but not used since they would hardly ever name a rare class.
     """
 
     model: Any
@@ -48,6 +51,14 @@ class Chosen:
     probabilities: Floats | None
     calibrated: bool
     squared_errors: dict[str, float]
+    keeps_rare: bool = False
+
+
+def not_fitted(comparison: Comparison, types: Any = None) -> Chosen:
+    """Return what is known of the advised model when the user stopped before it was fitted."""
+    outcome = comparison.outcomes[comparison.advised]
+    unfitted = make_pipeline(TableEncoder(types), *_steps(outcome.candidate.chooser(comparison.inner)))
+    return Chosen(None, unfitted, 0, None, outcome.probabilities, False, {})
 
 
 def fit_chosen(
@@ -78,7 +89,7 @@ def fit_chosen(
         encoder = TableEncoder(types)
         looked = encoder.fit_transform(frame[sample])
         estimator = candidate.chosen(candidate.chooser(comparison.inner).fit(looked, target.y[sample]))
-        probabilities, calibrated, errors = outcome.probabilities, False, {}
+        probabilities, calibrated, errors, keeps_rare = outcome.probabilities, False, {}, False
         if target.kind == "classes" and candidate.name != "baseline":
             learned = CalibratedClassifier(estimator, ensemble=False)
             ours = _probabilities(learned, frame[sample], target.y[sample], comparison.folds, types)
@@ -86,13 +97,26 @@ def fit_chosen(
             if probabilities is not None:
                 errors = {"as they are": squared_error(target.y[sample], probabilities), **errors}
             calibrated = min(errors, key=lambda name: errors[name]) == "calibrated"
+            keeps_rare = calibrated and _loses_rare(comparison, ours)
+            calibrated = calibrated and not keeps_rare
             if calibrated:
                 probabilities, estimator = ours, learned
         most = MOST_KEPT_ROWS if candidate.keeps_rows and len(target.y) > MOST_KEPT_ROWS else None
         rows = sampled(target, most)
         unfitted = make_pipeline(TableEncoder(types), *_steps(estimator))
         model = make_pipeline(TableEncoder(types), *_steps(estimator)).fit(frame[rows], target.y[rows])
-    return Chosen(model, unfitted, len(rows), most, probabilities, calibrated, errors)
+    return Chosen(model, unfitted, len(rows), most, probabilities, calibrated, errors, keeps_rare)
+
+
+def _loses_rare(comparison: Comparison, calibrated: Floats) -> bool:
+    """Whether rare classes, which count as much as the others here, would be found less often.
+
+    A calibrated probability of a rare class seldom exceeds a half, however much the row looks like it.
+    """
+    if comparison.measure != BALANCED:
+        return False
+    answers = np.unique(comparison.target.y)[calibrated.argmax(axis=1)]
+    return overall_score(comparison.target, answers) < comparison.score(comparison.advised)
 
 
 def squared_error(y: NDArray[Any], probabilities: Floats) -> float:

@@ -16,6 +16,7 @@ from bisector.reports.candidates import Candidate, candidates_for, folds_for
 from bisector.reports.differences import Difference, paired_difference
 from bisector.reports.encoding import TableEncoder
 from bisector.reports.faults import TableFault
+from bisector.reports.scores import SCORINGS, measure_for, scored
 from bisector.reports.target import Target
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class Outcome:
     candidate : Candidate
         With the values of its parameter that were tried.
     scores, training_scores : ndarray of shape (n_folds,)
-        Accuracy or R² on the rows left out, and on those trained on.
+        Of the rows left out, and of those trained on.
     predictions : ndarray of shape (n_rows,)
         Of each row, by the model that was not trained on it.
     probabilities : ndarray of shape (n_rows, n_classes) or None
@@ -83,7 +84,7 @@ class Comparison:
     @property
     def measure(self) -> str:
         """What the score is called."""
-        return "accuracy" if self.target.kind == "classes" else "R²"
+        return measure_for(self.target.kind, self.target.y)
 
     def score(self, place: int) -> float:
         """Return the score of a candidate over all rows, each predicted by a model that did not see it."""
@@ -199,9 +200,12 @@ def compare(
             )
         return known[place]
 
-    candidates = candidates_for(target.kind)
-    for candidate in candidates:
-        _compile(candidate, fold(0))
+    measure = measure_for(target.kind, target.y)
+    candidates = candidates_for(target.kind, SCORINGS[measure])
+    with track("compiling", total=len(candidates), verbose=verbose) as bar:
+        for candidate in candidates:
+            _compile(candidate, fold(0))
+            bar.advance(note=candidate.name)
     start = time.perf_counter()
     outcomes: list[Outcome] = []
     left_out: dict[str, str] = {}
@@ -224,6 +228,8 @@ def compare(
                 left_out[candidate.name] = (
                     f"could not be fitted ({str(fault).splitlines()[0][:120] if str(fault) else fault!r})"
                 )
+    if stopped and not outcomes:
+        raise KeyboardInterrupt
     if not outcomes:
         raise TableFault(
             "No model could be compared: " + "; ".join(f"{k} {v}" for k, v in left_out.items()) + "."
@@ -249,10 +255,8 @@ def judged(
 
 
 def overall_score(target: Target, predictions: NDArray[Any]) -> float:
-    """Return the accuracy, or the share of the variance that predictions explain."""
-    if target.kind == "classes":
-        return float((predictions == target.y).mean())
-    return float(1 - ((target.y - predictions) ** 2).sum() / ((target.y - target.y.mean()) ** 2).sum())
+    """Return the score of predictions of all rows, by the measure that suits the target."""
+    return scored(measure_for(target.kind, target.y), target.y, predictions)
 
 
 class _TooLong(Exception):
@@ -276,13 +280,14 @@ def _outcome(
         scores, training = np.empty(n_folds), np.empty(n_folds)
         predictions = np.empty(len(target.y), dtype=target.y.dtype)
         probabilities: Floats | None = None
-        classes = np.unique(target.y)
+        classes, measure = np.unique(target.y), measure_for(target.kind, target.y)
+        variance = target.y.var() if target.kind == "number" else None
         for place in range(n_folds):
             X, y, test_rows, test = fold(place)
             model = candidate.chooser(inner).fit(X, y)
             predictions[test] = model.predict(test_rows)
-            scores[place] = _fold_score(target, target.y[test], predictions[test])
-            training[place] = _fold_score(target, y, model.predict(X))
+            scores[place] = scored(measure, target.y[test], predictions[test], variance)
+            training[place] = scored(measure, y, model.predict(X), variance)
             if target.kind == "classes" and hasattr(model, "predict_proba"):
                 if probabilities is None:
                     probabilities = np.zeros((len(target.y), len(classes)))
@@ -317,9 +322,3 @@ def _affordable(candidate: Candidate, first: Fold, n_folds: int, inner: Any, all
         raise _TooLong(f"left out: {n_folds} fits would take about {number(once * n_folds, 2)} s")
     inner_folds = inner.get_n_splits() if inner is not None else 1
     return candidate.with_fewer_values(int((allowed / (once * n_folds) - 1) / inner_folds))
-
-
-def _fold_score(target: Target, y: NDArray[Any], predictions: NDArray[Any]) -> float:
-    if target.kind == "classes":
-        return float((predictions == y).mean())
-    return float(1 - ((y - predictions) ** 2).mean() / target.y.var())

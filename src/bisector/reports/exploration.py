@@ -1,6 +1,7 @@
 """A table without a target: clusters, the rows that stand for them, what sets them apart, and unusual rows."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,10 @@ FEWEST_FOR_NOVELTY = 100
 _LARGEST_K = 10
 
 
+def _no_rows() -> NDArray[np.int64]:
+    return np.array([], dtype=np.int64)
+
+
 @dataclass(frozen=True, eq=False)
 class Exploration:
     """What geometry says about rows without a target.
@@ -39,9 +44,10 @@ class Exploration:
     values : ndarray of shape (n_rows, n_features)
         Standardised.
     profile : DistanceProfile
-    count : NumberOfClusters
+    count : NumberOfClusters or None
+        This and what follows is None, or empty, where the user stopped before.
     structure : StructureTest or None
-    model : Pipeline
+    model : Pipeline or None
         Encoder, scaling and KMeans, fitted.
     labels : ndarray of shape (n_rows,)
     exemplars : ndarray of int of shape (k,)
@@ -49,27 +55,32 @@ class Exploration:
     silhouette : Silhouette or None
         Of a sample of the rows; None for one cluster.
     hierarchy : AgglomerativeClustering or None
-    novel : ndarray of int
+    hierarchy_rows : ndarray of int
+        The rows it was made of.
+    novel : ndarray of int or None
         The rows called new, the least usual first.
     alpha : float
         The share of rows that would be called new by chance.
     log_density : ndarray of shape (n_rows,)
+    stopped : bool
+        Whether the user stopped it.
     """
 
     encoder: TableEncoder
     values: Floats
     profile: DistanceProfile
-    count: NumberOfClusters
-    structure: StructureTest | None
-    model: Any
-    labels: NDArray[np.int64]
-    exemplars: NDArray[np.int64]
-    silhouette: Silhouette | None
-    hierarchy: AgglomerativeClustering | None
-    hierarchy_rows: NDArray[np.int64]
-    novel: NDArray[np.int64]
-    alpha: float
-    log_density: Floats
+    count: NumberOfClusters | None = None
+    structure: StructureTest | None = None
+    model: Any = None
+    labels: NDArray[np.int64] = field(default_factory=_no_rows)
+    exemplars: NDArray[np.int64] = field(default_factory=_no_rows)
+    silhouette: Silhouette | None = None
+    hierarchy: AgglomerativeClustering | None = None
+    hierarchy_rows: NDArray[np.int64] = field(default_factory=_no_rows)
+    novel: NDArray[np.int64] | None = None
+    alpha: float = 0.0
+    log_density: Floats | None = None
+    stopped: bool = False
 
 
 def explore(frame: "polars.DataFrame", types: Any = None, verbose: bool = False) -> Exploration:
@@ -104,43 +115,69 @@ def explore(frame: "polars.DataFrame", types: Any = None, verbose: bool = False)
     with track("exploring", total=6, verbose=verbose) as bar:
         encoder = TableEncoder(types).fit(frame)
         values = StandardScaler().fit_transform(encoder.transform(frame))
-        profile = distance_profile(values)
+        found = Exploration(encoder, values, distance_profile(values))
         bar.advance(note="distances")
-        few = values[_some(len(values), ROWS_FOR_K)]
-        distinct = len(np.unique(few, axis=0))
-        count = choose_k(few, KMeans(random_state=0), range(1, min(_LARGEST_K, distinct) + 1), n_refs=10)
-        bar.advance(note="number of clusters")
-        tested = values[_some(len(values), ROWS_FOR_TEST)]
-        structure = structure_test(tested, KMeans(random_state=0), range(1, 6)) if distinct > 6 else None
-        bar.advance(note="is there structure?")
-        k = count.k_
+        try:
+            for note, step in _steps(frame, types):
+                found = replace(found, **step(found))
+                bar.advance(note=note)
+        except KeyboardInterrupt:
+            found = replace(found, stopped=True)
+    return found
+
+
+def _steps(
+    frame: "polars.DataFrame", types: Any
+) -> list[tuple[str, Callable[[Exploration], dict[str, Any]]]]:
+    """Return what is explored after the distances: each step takes what was found before, and adds to it."""
+
+    def count(found: Exploration) -> dict[str, Any]:
+        few = found.values[_some(len(found.values), ROWS_FOR_K)]
+        tried = range(1, min(_LARGEST_K, _distinct(found)) + 1)
+        return {"count": choose_k(few, KMeans(random_state=0), tried, n_refs=10)}
+
+    def structure(found: Exploration) -> dict[str, Any]:
+        if _distinct(found) <= 6:
+            return {}
+        tested = found.values[_some(len(found.values), ROWS_FOR_TEST)]
+        return {"structure": structure_test(tested, KMeans(random_state=0), range(1, 6))}
+
+    def clusters(found: Exploration) -> dict[str, Any]:
+        k = found.count.k_ if found.count else 1
         model = make_pipeline(TableEncoder(types), StandardScaler(), KMeans(k, random_state=0)).fit(frame)
         labels = np.asarray(model[-1].labels_, dtype=np.int64)
-        exemplars = _exemplars(values, labels, model[-1].cluster_centers_)
-        bar.advance(note="clusters")
-        several = _some(len(values), ROWS_FOR_K)
-        widths = silhouette(values[several], labels[several]) if len(np.unique(labels[several])) > 1 else None
-        tree_rows = _some(len(values), ROWS_FOR_TREE)
-        hierarchy = AgglomerativeClustering(max(1, k)).fit(values[tree_rows]) if distinct > 2 else None
-        bar.advance(note="hierarchy")
-        novel, alpha, density = _novelties(values)
-        bar.advance(note="novelties")
-    return Exploration(
-        encoder,
-        values,
-        profile,
-        count,
-        structure,
-        model,
-        labels,
-        exemplars,
-        widths,
-        hierarchy,
-        tree_rows,
-        novel,
-        alpha,
-        density,
-    )
+        several = _some(len(labels), ROWS_FOR_K)
+        parted = len(np.unique(labels[several])) > 1
+        return {
+            "model": model,
+            "labels": labels,
+            "exemplars": _exemplars(found.values, labels, model[-1].cluster_centers_),
+            "silhouette": silhouette(found.values[several], labels[several]) if parted else None,
+        }
+
+    def hierarchy(found: Exploration) -> dict[str, Any]:
+        if _distinct(found) <= 2:
+            return {}
+        rows = _some(len(found.values), ROWS_FOR_TREE)
+        joined = AgglomerativeClustering(max(1, len(found.exemplars))).fit(found.values[rows])
+        return {"hierarchy": joined, "hierarchy_rows": rows}
+
+    def novelties(found: Exploration) -> dict[str, Any]:
+        novel, alpha, density = _novelties(found.values)
+        return {"novel": novel, "alpha": alpha, "log_density": density}
+
+    return [
+        ("number of clusters", count),
+        ("is there structure?", structure),
+        ("clusters", clusters),
+        ("hierarchy", hierarchy),
+        ("novelties", novelties),
+    ]
+
+
+def _distinct(found: Exploration) -> int:
+    """How many different rows there are, among those that are looked at for clusters."""
+    return len(np.unique(found.values[_some(len(found.values), ROWS_FOR_K)], axis=0))
 
 
 def sets_apart(found: Exploration, cluster: int, most: int = 3) -> list[tuple[str, float]]:

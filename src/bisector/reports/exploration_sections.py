@@ -35,27 +35,35 @@ def distances(found: Exploration) -> Section:
     return Section("distances", "Distances", pieces)
 
 
-def number_of_clusters(found: Exploration) -> Section:
+def number_of_clusters(found: Exploration) -> Section | None:
     """Say how many clusters there are, if any."""
-    pieces: list[Piece] = [Verdict(found.count.advice)]
+    count = found.count
+    if count is None:
+        return None
+    pieces: list[Piece] = [Verdict(count.advice)]
     if found.structure is not None:
         pieces.append(Words(found.structure.verdict))
-    table = found.count.table()
+    table = count.table()
     heads = ["k", "silhouette", "by silhouette", "gap", "std. error", "by gap", "scatter", "by elbow"]
     meanings = {
         "silhouette": "how well rows fit their clusters, from −1 to 1",
         "gap": "by how much the clusters are tighter than those of evenly spread rows",
         "scatter": "the squared distances to the means of the clusters",
+        "by silhouette": "a star marks the number with the highest silhouette",
+        "by gap": "a star marks the smallest number whose gap is within one standard error of the next one's",
+        "by elbow": "a star marks the number after which the scatter falls more slowly",
     }
     pieces += [
-        drawn("count", "What three rules say", lambda: ClusterCountDisplay(found.count).plot()),
+        drawn("count", "What three rules say", lambda: ClusterCountDisplay(count).plot()),
         Figures("Numbers of clusters tried", Table(heads, table.rows), meanings),
     ]
     return Section("count", "How many clusters", pieces)
 
 
-def clusters(found: Exploration, frame: "polars.DataFrame") -> Section:
+def clusters(found: Exploration, frame: "polars.DataFrame") -> Section | None:
     """Name each cluster by its exemplar and by what sets it apart."""
+    if found.model is None:
+        return None
     sizes = np.bincount(found.labels)
     if len(sizes) < 2:
         return Section("clusters", "Clusters", [Words("All rows are taken as one cluster.")])
@@ -97,8 +105,10 @@ def hierarchy(found: Exploration) -> Section | None:
     )
 
 
-def novelties(found: Exploration, frame: "polars.DataFrame") -> Section:
+def novelties(found: Exploration, frame: "polars.DataFrame") -> Section | None:
     """List rows that are unlike nearly all others."""
+    if found.novel is None or found.log_density is None:
+        return None
     if len(found.labels) < FEWEST_FOR_NOVELTY:
         words = f"With fewer than {FEWEST_FOR_NOVELTY} rows, none can be called unusual."
         return Section("novelties", "Unusual rows", [Words(words)])
@@ -109,7 +119,8 @@ def novelties(found: Exploration, frame: "polars.DataFrame") -> Section:
     shown = found.novel[:_MOST_NOVELTIES].tolist()
     if not shown:
         return Section("novelties", "Unusual rows", [Words(words)])
-    density = [float(np.round(found.log_density[row], 2)) for row in shown]
+    log_density = found.log_density
+    density = [float(np.round(log_density[row], 2)) for row in shown]
     table = _cells(frame, shown, "log density", density)
     meanings = {**_ROW, "log density": "how usual the row is; lower is less usual"}
     return Section(

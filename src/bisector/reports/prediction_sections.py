@@ -13,11 +13,14 @@ from bisector.reports.chosen import Chosen
 from bisector.reports.comparison import Comparison, overall_score
 from bisector.reports.parts import Figures, Piece, Section, Words
 from bisector.reports.pictures import drawn
+from bisector.reports.scores import BALANCED
 
 Floats = NDArray[np.float64]
 
 MEANINGS = {
     "accuracy": "the share of rows predicted right, each by a model that was not trained on it",
+    "balanced accuracy": "the share of each class that was predicted right, by models not trained on the row, and "
+    "the mean of that over the classes: rare ones count as much as frequent ones",
     "R²": "the share of the target's variance that is predicted, each row by a model that was not trained on it; 0 "
     "is no better than the mean",
     "in sample": "the same on the rows the model was trained on: what exceeds the score was learned by heart",
@@ -47,9 +50,23 @@ def compared(comparison: Comparison, n_rows: int) -> Section:
         Figures("Models, the highest score first", comparison.table(), MEANINGS),
         Figures("What they do", Table(["model", "idea"], [list(pair) for pair in ideas.items()])),
     ]
+    if comparison.measure == BALANCED:
+        pieces.insert(1, Words(_why_balanced(comparison)))
     if comparison.stopped:
         pieces.insert(0, Words("The comparison was stopped before it was complete."))
     return Section("models", "Which model to use", pieces)
+
+
+def _why_balanced(comparison: Comparison) -> str:
+    classes, counts = np.unique(comparison.target.y, return_counts=True)
+    rare, frequent = int(counts.argmin()), int(counts.argmax())
+    return (
+        f"The classes are very unequal: {str(classes[frequent])!r} has {counts[frequent]:,} rows, "
+        f"{str(classes[rare])!r} {counts[rare]:,}. Always naming the first would be right in "
+        f"{100 * counts[frequent] / counts.sum():.1f}% of cases and find none of the others, so accuracy would say "
+        "little. Models are compared by balanced accuracy instead, in which every class counts the same, and those "
+        "that can are told to weigh the classes equally."
+    )
 
 
 def errors(comparison: Comparison, chosen: Chosen) -> Section:
@@ -152,8 +169,10 @@ def probabilities(comparison: Comparison, chosen: Chosen) -> Section | None:
     said = {
         "calibrated": "Probabilities were calibrated: a sigmoid learned on rows left out made them better.",
         "as they are": "Probabilities are used as they are: calibrating them did not make them better.",
+        "rare": "Probabilities are used as they are, as if all classes were equally frequent: those of rare "
+        "classes are too high. Calibrated ones would be better, but would hardly ever name a rare class.",
     }
-    which = "calibrated" if chosen.calibrated else "as they are"
+    which = "calibrated" if chosen.calibrated else "rare" if chosen.keeps_rare else "as they are"
     rows = [[name, float(np.round(value, 4))] for name, value in chosen.squared_errors.items()]
     means = {
         "squared error": "half the mean squared distance from what came true (Brier score); lower is better"

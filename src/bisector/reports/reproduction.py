@@ -4,6 +4,7 @@ from typing import Any
 
 from bisector.reports.chosen import Chosen
 from bisector.reports.comparison import Comparison
+from bisector.reports.scores import FUNCTIONS
 from bisector.reports.source_code import SourceCode
 
 
@@ -30,7 +31,7 @@ def prediction_code(reading: str, comparison: Comparison, chosen: Chosen, most_r
         "bisector.reports", "as_table", "split_target", *(["built_in"] if "built_in(" in reading else [])
     )
     code.need("sklearn.model_selection", "cross_val_predict")
-    measure = "accuracy_score" if comparison.target.kind == "classes" else "r2_score"
+    measure = FUNCTIONS[comparison.measure]
     code.need("sklearn.metrics", measure)
     candidate = comparison.outcomes[comparison.advised].candidate
     judged = code.expression(make_pipeline(TableEncoder(types), candidate.chooser(comparison.inner)))

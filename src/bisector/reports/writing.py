@@ -9,7 +9,7 @@ from bisector.engine.show import Table, number
 from bisector.engine.validation import check_number
 from bisector.reports.built_ins import as_table
 from bisector.reports.cautions import cautions
-from bisector.reports.chosen import fit_chosen
+from bisector.reports.chosen import fit_chosen, not_fitted
 from bisector.reports.columns import columns_table
 from bisector.reports.comparison import compare
 from bisector.reports.encoding import TableEncoder
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 # Models are compared on no more rows than this; the one that is advised learns from more.
 MOST_ROWS = 5_000
+_STOPPED = "This was stopped before it was complete: the page tells what was done by then."
 
 
 class Report:
@@ -33,24 +34,28 @@ class Report:
 
     Attributes
     ----------
-    best_ : Pipeline
+    best_ : Pipeline or None
         The advised model, fitted: it takes tables like the one it learned from. Without a target, the clusters.
+        None if the user stopped before it was fitted.
     table : Table
         The models compared, or the clusters.
     verdict : str
         The answer, in a sentence or two.
     sections : list of Section
     score_ : float or None
-        The accuracy or R² of the advised model on rows it was not trained on.
+        The accuracy (balanced where classes are very unequal) or R² of the advised model on rows it was not
+        trained on.
     code : str
         Python code that gives the same score and the same model.
     about : dict
         What is kept with the model in a file: target, columns, rows and their fingerprint.
+    stopped : bool
+        Whether the user stopped before all was done.
     """
 
     def __init__(
         self, title: str, verdict: str, sections: list[Section], best: Any, table: Table, code: str,
-        about: dict[str, Any], score: float | None = None,
+        about: dict[str, Any], score: float | None = None, stopped: bool = False,
     ) -> None:  # fmt: skip
         self.title = title
         self.verdict = verdict
@@ -60,6 +65,7 @@ class Report:
         self.code = code
         self.about = about
         self.score_ = score
+        self.stopped = stopped
 
     def save(self, path: str | Path) -> Path:
         """Write the report as one HTML page that needs nothing else.
@@ -76,6 +82,8 @@ class Report:
 
     def save_model(self, path: str | Path) -> Path:
         """Write the advised model to a file, as `bisector.save` does."""
+        if self.best_ is None:
+            raise TableFault("There is no model to write: it was stopped before one was fitted.")
         return save(self.best_, path, about=self.about)
 
     def html(self) -> str:
@@ -176,7 +184,11 @@ def _predicted(
     sample = sampled(target, MOST_ROWS)
     part = Target(name, target.kind, target.y[sample], target.rows[sample], target.notes)
     comparison = compare(features[sample], part, seconds=60 * minutes, types=types, verbose=verbose)
-    chosen = fit_chosen(features, target, comparison, sample, types)
+    try:
+        chosen = fit_chosen(features, target, comparison, sample, types)
+    except KeyboardInterrupt:
+        chosen = not_fitted(comparison, types)
+    stopped = comparison.stopped or chosen.model is None
     code = prediction_code(reading, comparison, chosen, MOST_ROWS, types)
     score = sections.score_of(comparison, chosen)
     kind = "one of several classes" if target.kind == "classes" else "a number"
@@ -192,6 +204,8 @@ def _predicted(
             ),
         ],
     )
+    if stopped:
+        short.pieces.append(Beware(_STOPPED))
     notes = [*target.notes, *_sampling(len(target.y), len(sample), chosen.n_rows)]
     parts = [
         short,
@@ -207,7 +221,7 @@ def _predicted(
         fingerprint(encoder.transform(features), target.y),
     }  # fmt: skip
     return Report(
-        title, verdict, [p for p in parts if p], chosen.model, comparison.table(), code, about, score
+        title, verdict, [p for p in parts if p], chosen.model, comparison.table(), code, about, score, stopped
     )
 
 
@@ -215,28 +229,33 @@ def _explored(frame: "polars.DataFrame", title: str, reading: str, types: Any, v
     from bisector.reports import exploration_sections as sections
 
     found = explore(frame, types, verbose)
-    code = exploration_code(reading, _unfitted(found.model))
-    verdict = f"{found.count.advice} {found.profile.verdict}"
+    code = "" if found.model is None else exploration_code(reading, _unfitted(found.model))
+    advice = "" if found.count is None else f"{found.count.advice} "
+    verdict = f"{advice}{found.profile.verdict}"
     grouped = sections.clusters(found, frame)
+    short = Section(
+        "short",
+        "In short",
+        [Verdict(verdict), Words(f"{title}: {frame.height:,} rows and {frame.width} columns.")],
+    )
+    if found.stopped:
+        short.pieces.append(Beware(_STOPPED))
     parts = [
-        Section(
-            "short",
-            "In short",
-            [Verdict(verdict), Words(f"{title}: {frame.height:,} rows and {frame.width} columns.")],
-        ),
+        short,
         _table_section(frame, found.encoder, [], cautions(frame, found.encoder)),
         sections.distances(found),
         sections.number_of_clusters(found),
         grouped,
         sections.hierarchy(found),
         sections.novelties(found, frame),
-        _reproduce(code),
+        _reproduce(code) if code else None,
     ]
     about = _about(title, frame, found.encoder, frame.height) | {"target": None, "kind": "clusters"}
     about["fingerprint"] = fingerprint(found.values)
-    tables = [piece.table for piece in grouped.pieces if isinstance(piece, Figures)]
+    tables = [piece.table for piece in grouped.pieces if isinstance(piece, Figures)] if grouped else []
     table = tables[0] if tables else Table(["cluster", "rows"], [[0, frame.height]])
-    return Report(title, verdict, [p for p in parts if p], found.model, table, code, about)
+    kept = [part for part in parts if part]
+    return Report(title, verdict, kept, found.model, table, code, about, stopped=found.stopped)
 
 
 def _unfitted(model: Any) -> Any:
@@ -268,10 +287,8 @@ def _table_section(
 def _sampling(n: int, compared: int, fitted: int) -> list[str]:
     if compared == n:
         return []
-    return [
-        f"Models were compared on {compared:,} rows chosen at random of {n:,}; the advised one was then fitted to "
-        f"{fitted:,}."
-    ]
+    then = f"; the advised one was then fitted to {fitted:,}" if fitted else ""
+    return [f"Models were compared on {compared:,} rows chosen at random of {n:,}{then}."]
 
 
 def _reproduce(code: str) -> Section:

@@ -13,6 +13,7 @@ import scipy.sparse
 from sklearn.base import is_classifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.reports.crafted import members, write_members
 
 import bisector
 from bisector.reports import ModelFileFault, TableEncoder
@@ -74,17 +75,6 @@ def test_a_users_own_distance_is_refused_by_name(path):
 class Hostile:
     def __reduce__(self):
         return os.system, ("echo pwned",)
-
-
-def members(path):
-    with zipfile.ZipFile(path) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
-
-
-def write_members(path, content, compression=zipfile.ZIP_STORED):
-    with zipfile.ZipFile(path, "w", compression) as archive:
-        for name, data in content.items():
-            archive.writestr(name, data)
 
 
 def saved(path):

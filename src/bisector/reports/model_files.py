@@ -8,11 +8,13 @@ whose members are stored as they are: what is compressed was not written here, a
 import hashlib
 import importlib
 import inspect
+import io
+import json
 import os
 import tempfile
 import time
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from bisector.engine.memory import require
+from bisector.reports.consistency import check_model
 from bisector.reports.faults import ModelFileFault, listed
 
 FORMAT = 1
@@ -29,6 +32,11 @@ _PACKAGE = __name__.partition(".")[0]
 _NEVER = ("bisector.distances.compiled.Compiled",)
 _PLAIN = ("numpy.dtype", "numpy.random.mtrand.RandomState", "scipy.sparse._csr.csr_array")
 _MOST_MEMBERS = 100_000
+# Of scikit-learn: models that hand arrays of theirs to compiled code, which does not look where it reads.
+_UNCHECKED = (
+    "sklearn.tree", "sklearn.ensemble", "sklearn.neighbors", "sklearn.svm", "sklearn.cluster",
+    "sklearn.metrics._dist_metrics",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -106,6 +114,11 @@ def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None
         strangers = _strangers(skops.io.get_untrusted_types(data=data))
     except Exception as fault:
         raise ModelFileFault(f"{type(model).__name__} cannot be kept in a file: {_line(fault)}") from fault
+    if unsafe := _unchecked(io.BytesIO(data)):
+        raise ModelFileFault(
+            f"{type(model).__name__} holds {listed(unsafe)}, whose contents could not be checked when the file is "
+            "loaded: use the model of bisector instead."
+        )
     if strangers:
         raise ModelFileFault(
             f"{type(model).__name__} holds {listed(strangers)}, which only code could bring back: a model file "
@@ -171,6 +184,10 @@ def read_model(path: str | Path) -> ModelFile:
                 f"{path.name} names {listed(strangers)}: these are no types of bisector, NumPy, SciPy or "
                 "scikit-learn, and the file is not loaded."
             )
+        if unsafe := _unchecked(path):
+            raise ModelFileFault(
+                f"{path.name} holds {listed(unsafe)}, whose contents cannot be checked: use the models of bisector."
+            )
         content = skops.io.load(path, trusted=named)
     except ModelFileFault:
         raise
@@ -185,6 +202,7 @@ def read_model(path: str | Path) -> ModelFile:
             f"{path.name} has the format {content['format']!r} (bisector {content['versions'].get('bisector')}), "
             f"and this version reads format {FORMAT}: load it with that version, or fit the model again."
         )
+    check_model(content["model"])
     return ModelFile(content["model"], content["about"], content["versions"], content["written"])
 
 
@@ -271,6 +289,27 @@ def _is_ours(name: str) -> bool:
     except ImportError:
         return False
     return inspect.isclass(found) and found.__module__ == module
+
+
+def _unchecked(file: Any) -> list[str]:
+    """Return the types whose contents compiled code would read without looking where.
+
+    Trees, indexes and support vectors of ours are checked when they are loaded; those of scikit-learn cannot be.
+    """
+    with zipfile.ZipFile(file) as archive:
+        named = set(_named(json.loads(archive.read("schema.json"))))
+    return sorted(f"{module}.{kind}" for module, kind in named if module.startswith(_UNCHECKED))
+
+
+def _named(schema: Any) -> Iterator[tuple[str, str]]:
+    """Yield the modules and names of all types that a file is made of."""
+    if isinstance(schema, dict):
+        if isinstance(schema.get("__module__"), str):
+            yield schema["__module__"], str(schema.get("__class__"))
+        schema = list(schema.values())
+    if isinstance(schema, list):
+        for part in schema:
+            yield from _named(part)
 
 
 def _check_archive(path: Path) -> None:

@@ -63,6 +63,10 @@ class Browser:
         """Run JavaScript in the page, and return what it returns."""
         return self._post(f"{self._session}/execute/sync", {"script": script, "args": list(arguments)})
 
+    def wait_for(self, script, *arguments):
+        """Run JavaScript that ends by calling its last argument, and return what it calls it with."""
+        return self._post(f"{self._session}/execute/async", {"script": script, "args": list(arguments)})
+
     def press(self, key):
         """Press a key."""
         keys = [{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]

@@ -5,6 +5,7 @@ Skipped where there is no Chromium with its driver; `make test-browser` installs
 
 import json
 import os
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ PICTURES = os.environ.get("BISECTOR_SCREENSHOTS")  # a folder to look at them la
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
-    with_target = report(built_in("breast_cancer"), "diagnosis", minutes=0.05, name="Breast <tumours>")
+    with_target = report(built_in("breast_cancer")[:150], "diagnosis", minutes=0.05, name="Breast <tumours>")
     without = report(
         {
             "across": bisector.datasets.four_gaussians(60).X[:, 0],
@@ -145,7 +146,35 @@ def test_the_keyboard_reaches_everything(page):
     assert page.run("return document.activeElement.parentElement.getAttribute('aria-sort')") == "ascending"
 
 
-def test_what_an_accessibility_checker_would_find(page):
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_an_accessibility_checker_finds_nothing(page, scheme, width):
+    page.tell("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    page.tell(
+        "Emulation.setDeviceMetricsOverride", width=width, height=844, deviceScaleFactor=1, mobile=False
+    )
+    page.run("document.querySelectorAll('details').forEach(one => one.open = true)")
+    page.run(files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
+    assert page.wait_for(CHECKED) == []
+
+
+# What axe-core finds: rule, how bad it is, and where.
+CHECKED = """
+const done = arguments[arguments.length - 1];
+axe.run(document, {resultTypes: ['violations']}).then(
+  found => done(found.violations.map(v => [v.id, v.impact, v.nodes.slice(0, 3).map(n => n.html.slice(0, 120))])),
+  fault => done(['axe failed: ' + fault]));
+"""
+
+
+def test_on_paper_there_is_the_content_and_nothing_to_click(page):
+    page.tell("Emulation.setEmulatedMedia", media="print")
+    shown = "return getComputedStyle(document.querySelector(arguments[0])).display"
+    assert [page.run(shown, part) for part in ("nav", ".copy", ".skip")] == ["none"] * 3
+    assert page.run(shown, "main") == "block"
+    page.tell("Emulation.setEmulatedMedia", media="")
+
+
+def test_names_landmarks_headings_and_table_heads(page):
     assert page.run(ACCESSIBLE) == []
 
 

@@ -29,7 +29,10 @@ Waiting = dict[tuple[int, int], Any]
 
 
 class Shared:
-    """What every task of a pass is given: travels in one piece, so that arrays are made anew where it arrives."""
+    """What every task of a pass is given.
+
+    Where it arrives in another process, its arrays are read-only: what a task wrote there would reach nobody.
+    """
 
     def __init__(self, function: Callable[..., Any], *fixed: Any) -> None:
         self.function, self.fixed = function, fixed
@@ -37,11 +40,13 @@ class Shared:
     def __reduce__(self) -> Any:
         import cloudpickle  # type: ignore[import-untyped]
 
-        return _unpacked, (cloudpickle.dumps((self.function, self.fixed), protocol=4),)
+        arrays: list[pickle.PickleBuffer] = []
+        packed = cloudpickle.dumps((self.function, self.fixed), protocol=5, buffer_callback=arrays.append)
+        return _unpacked, (packed, [bytes(one.raw()) for one in arrays])
 
 
-def _unpacked(packed: bytes) -> Shared:
-    function, fixed = pickle.loads(packed)
+def _unpacked(packed: bytes, arrays: list[bytes]) -> Shared:
+    function, fixed = pickle.loads(packed, buffers=arrays)
     return Shared(function, *fixed)
 
 

@@ -175,6 +175,21 @@ class DaskSource(Source):
             raise ValueError(f"X has {self.n_rows} rows but {name} has {n_rows}: give one entry a row.")
         return column if column.sizes == self.sizes else _cut_alike(column, self.sizes)
 
+    def only(self, kept: NDArray[np.bool_]) -> "DaskSource":
+        """Return the rows with a flag, without targets and weights; they stay where they are."""
+        from dask import delayed
+
+        flags, call = Column.of(kept, self.sizes), delayed(rows_with_flags, pure=False)
+        parts = [
+            call(place, part, flag)
+            for place, part, flag in zip(self.places, self.parts, flags.parts, strict=True)
+        ]
+        starts = np.concatenate([[0], np.cumsum(self.sizes)]).tolist()
+        sizes = [
+            int(kept[first : first + size].sum()) for first, size in zip(starts, self.sizes, strict=False)
+        ]
+        return DaskSource(parts, sizes, self.n_features, self.dtype, self.feature_names)
+
     def on_columns(self, columns: NDArray[np.int64]) -> "DaskSource":
         """Return the same rows with these columns alone, in blocks of the same rows."""
         from dask import delayed
@@ -227,6 +242,11 @@ def read(place: Place, X: Any, y: Any, weight: Any) -> Source:
     if place.targets is None:
         local.y = aligned(y)
     return local
+
+
+def rows_with_flags(place: Place, X: Any, flags: NDArray[np.bool_]) -> Any:
+    """Return some rows of one partition, in its task."""
+    return read(place, X, None, None).take(np.flatnonzero(flags))
 
 
 def columns_of(place: Place, X: Any, columns: NDArray[np.int64]) -> Any:

@@ -55,6 +55,10 @@ def promised(method: Callable[..., Any], model: Any, X: Any, args: Any, kwargs: 
     sample, X = _sample(X, model)
     with np.errstate(all="ignore"):
         example = method(model, sample, *args, **kwargs)
+    if not isinstance(example, np.ndarray):
+        raise TypeError(
+            f"{method.__name__} gives a {type(example).__name__}, which no Dask array can hold: compute X first."
+        )
     empty, widths = example[:0], example.shape[1:]
     shared = delayed(Shared(method, model, args, kwargs), traverse=False, pure=False)
     if hasattr(X, "chunks"):

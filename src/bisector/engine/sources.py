@@ -83,6 +83,10 @@ class Source(ABC):
         vars(made)["boundaries"] = self.boundaries
         return made
 
+    def only(self, kept: NDArray[np.bool_]) -> "Source":
+        """Return the rows with a flag, without targets and weights."""
+        return source(self.take(kept))
+
     def on_columns(self, columns: NDArray[np.int64]) -> "Source":
         """Return the same rows with these columns alone; of rows that are elsewhere."""
         raise NotImplementedError
@@ -283,11 +287,16 @@ def is_collection(X: Any) -> bool:
     return hasattr(X, "__dask_graph__")
 
 
-def refuse_collections(X: Any, instead: str = "") -> None:
-    """Refuse rows that are not here, which NumPy would quietly gather; `instead` names what takes them."""
+def refuse_collections(X: Any, asked: Any = None) -> None:
+    """Refuse rows that are not here, which NumPy would quietly gather as a whole.
+
+    What to do about it the estimator or function that was asked says, in words that follow a colon: its attribute
+    ``_instead_of_gathering``.
+    """
     if is_collection(X):
-        remedy = f"use {instead}, which does not" if instead else "pass X.compute(), if that fits into memory"
-        raise TypeError(f"X is a Dask collection, and here all rows are needed in memory: {remedy}.")
+        who = "what was asked for" if asked is None else getattr(asked, "__name__", type(asked).__name__)
+        remedy = getattr(asked, "_instead_of_gathering", "pass X.compute(), if that fits into memory")
+        raise TypeError(f"X is a Dask collection, but {who} needs all rows in memory: {remedy}.")
 
 
 def _open(X: Any, y: Any, features: Sequence[str] | None) -> Source:

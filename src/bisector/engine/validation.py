@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from .blocks import Block
 from .columns import Column
-from .sources import Source, is_collection, named_columns, source
+from .sources import Source, is_collection, named_columns, refuse_collections, source
 
 Estimator = TypeVar("Estimator")
 Seed = int | np.random.Generator
@@ -113,7 +113,7 @@ def check_classes(
         held = np.bincount(codes, weight, minlength=len(classes)) > 0
         if not held.all():
             kept = held[codes]
-            rows, weight = source(rows.take(kept)), weight[kept]
+            rows, weight = rows.only(kept), weight[kept]
             codes, classes = (np.cumsum(held) - 1)[codes[kept]], classes[held]
     require_classes(name, classes, weighted=weight is not None)
     rows.y, rows.sample_weight = codes, weight
@@ -171,6 +171,8 @@ def _rows(estimator: Any, X: Any, y: Any, *, reset: bool, features: list[str] | 
 
     from . import frames
 
+    if reset and hasattr(estimator, "_instead_of_gathering"):
+        refuse_collections(X, estimator)
     name = type(estimator).__name__
     if frames.is_dataset(X) or frames.is_frame(X) or is_collection(X):
         # A file may hold more than the model was fitted on, its target for one.

@@ -81,6 +81,7 @@ class AgglomerativeClustering(ClusterMixin, HoldsValues, BaseEstimator):
     array([0, 1])
     """
 
+    _instead_of_gathering = "use KMeans, and merge its many small clusters"
     _rows: Rows
     dendrogram_: Dendrogram
     metric_: Distance

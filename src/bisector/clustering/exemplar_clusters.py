@@ -81,6 +81,7 @@ class ExemplarClusters(
 ):
     """Base of clusterings in which each row belongs to the nearest of a few exemplars."""
 
+    _instead_of_gathering = "use KMeans"
     metric: Any
     n_jobs: int | None
     _references: Rows

@@ -108,6 +108,8 @@ class KernelKMeans(ClusterMixin, HoldsValues, BaseEstimator):
     array([0, 0, 0, 0, 1, 1, 1])
     """
 
+    _instead_of_gathering = "use KMeans"
+
     def __init__(
         self,
         n_clusters: int = 8,

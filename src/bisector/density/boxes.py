@@ -50,7 +50,7 @@ def outside(rows: Floats, box: Floats) -> NDArray[np.bool_]:
 
 def check_dense(estimator: Any, X: Any, *, reset: bool, at_least: int = 1) -> NDArray[Any]:
     """Check rows of numbers: finite, dense, float32 or float64."""
-    refuse_collections(X)
+    refuse_collections(X, estimator)
     kinds = [np.float64, np.float32]
     return np.asarray(
         validate_data(estimator, X, reset=reset, dtype=kinds, order="C", ensure_min_samples=at_least)

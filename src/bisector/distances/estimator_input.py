@@ -22,7 +22,7 @@ def check_items(estimator: Any, X: Any, distance: Distance, *, reset: bool) -> A
     Rows of numbers pass scikit-learn's checks. Strings, sets and other items have no features, and are left to the
     distance.
     """
-    refuse_collections(X)
+    refuse_collections(X, estimator)
     if distance.numeric:
         _refuse_strings(X, distance)
         missing, kinds = bool(getattr(distance, "may_miss", False)), [np.float64, np.float32]

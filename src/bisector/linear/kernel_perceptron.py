@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from bisector.engine.decisions import explain_sums
 from bisector.engine.explanation import Explanation
 from bisector.engine.frames import is_frame, split_column
+from bisector.engine.lazy_rows import by_rows
 from bisector.engine.seeds import seed_of
 from bisector.engine.targets import check_labels, row_weights
 from bisector.engine.validation import (
@@ -116,6 +117,8 @@ class KernelPerceptron(HoldsValues, ClassifierMixin, BaseEstimator):
     >>> bool(model.converged_)
     True
     """
+
+    _instead_of_gathering = "use LogisticRegression"
 
     def __init__(
         self,
@@ -253,6 +256,7 @@ strings, sets; or kernel values of shape (n_samples, n_samples)
             _lengths=np.sqrt(np.maximum(found.norms**2 - intercept**2, 0.0)),
         )
 
+    @by_rows
     def decision_function(self, X: Any) -> Floats:
         """Return how much speaks for each class.
 
@@ -308,6 +312,7 @@ strings, sets; or kernel values of shape (n_samples, n_samples)
             sums = self._rows.sums(items, self.dual_coef_.T, n_jobs=self.n_jobs)
         return sums + self.intercept_
 
+    @by_rows
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row.
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bisector.engine.explanation import Explanation
 from bisector.engine.frames import is_frame, split_column
+from bisector.engine.lazy_rows import by_rows
 from bisector.engine.memory import readable, require
 from bisector.engine.row_reasons import explain_row_sums
 from bisector.engine.targets import check_numbers
@@ -82,6 +83,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     >>> model.alpha_, bool(abs(model.predict([[1.0]])[0] - np.sin(1.0)) < 1e-3)
     (1e-06, True)
     """
+
+    _instead_of_gathering = "use Ridge"
 
     def __init__(
         self,
@@ -162,6 +165,7 @@ strings, sets; or kernel values of shape (n_samples, n_samples)
             _dtype=np.dtype(np.float32 if getattr(items, "dtype", None) == np.float32 else np.float64),
         )
 
+    @by_rows
     def predict(self, X: Any) -> Floats:
         """Return f(x) for each row.
 

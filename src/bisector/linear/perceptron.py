@@ -179,6 +179,8 @@ class Perceptron(ProblemPlanes):
     n_updates_: Any
     t_: float
 
+    _instead_of_gathering = "call partial_fit with a part of the rows at a time, or use LogisticRegression"
+
     def __init__(
         self,
         *,

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
+from bisector.engine.lazy_rows import by_rows
 from bisector.engine.planes import HasPlanes, narrowed
 from bisector.engine.seeds import seed_of
 from bisector.engine.validation import (
@@ -104,6 +105,8 @@ class PerceptronRegressor(RegressorMixin, HasPlanes):
     (array([2.]), 1.0)
     """
 
+    _instead_of_gathering = "use LinearRegression"
+
     def __init__(
         self,
         rule: Literal["residual", "squared-residual"] = "residual",
@@ -184,6 +187,7 @@ or folder, of shape (n_samples, n_features)
             gap_=found.gap,
         )
 
+    @by_rows
     def predict(self, X: Any) -> Floats:
         """Return w·x + b for each row.
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bisector.engine.explanation import Explanation, feature_names
+from bisector.engine.lazy_rows import by_rows
 from bisector.engine.sparse_planes import DecidesBySparsePlanes
 from bisector.linear.planes import PlaneClassifier
 from bisector.solvers.two_class_problems import TwoClassProblems
@@ -18,6 +19,7 @@ class ProblemPlanes(DecidesBySparsePlanes, PlaneClassifier):
 
     two_class_problems_: TwoClassProblems
 
+    @by_rows
     def decision_function(self, X: Any) -> Floats:
         """Return how much speaks for each class.
 

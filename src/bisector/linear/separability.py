@@ -172,6 +172,8 @@ folder, of shape (n_samples, n_features)
 class _Asked(ClassifierMixin, BaseEstimator):
     """Stands for the question where the door wants to know who asks."""
 
+    _instead_of_gathering = "ask about a sample of the rows"
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True

@@ -103,6 +103,7 @@ class ReducesRows(HoldsValues, BaseEstimator):
     A subclass has the parameters `metric` and `n_jobs`, and finds what to keep (`_reduce`).
     """
 
+    _instead_of_gathering = "reduce a sample of the rows"
     metric: Any
     n_jobs: int | None
 

@@ -56,7 +56,7 @@ class FeatureRows:
 
 def check_items(estimator: Any, X: Any, kernel: Kernel, *, reset: bool) -> Any:
     """Check what a kernel compares: tables of numbers as scikit-learn does; the rest is left to the kernel."""
-    refuse_collections(X)
+    refuse_collections(X, estimator)
     if _is_table(X):
         sparse = False if isinstance(kernel, Precomputed) else "csr"
         return validate_data(estimator, X, reset=reset, accept_sparse=sparse, dtype="numeric")

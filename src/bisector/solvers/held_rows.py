@@ -23,6 +23,6 @@ def held(rows: Source, doing: str) -> Any:
         rows.n_rows * rows.n_features * rows.dtype.itemsize,
         doing=doing,
         holding=f"{rows.n_rows:,} rows, which are visited in any order",
-        instead="call partial_fit with a part of the rows at a time",
+        instead="call partial_fit with a part of the rows at a time, or fit a sample of them",
     )
     return np.concatenate([block.dense for block in rows.blocks()])

@@ -57,6 +57,8 @@ class KernelMachine(HoldsValues, BaseEstimator):
     shape_fit_: tuple[int, ...]
     _kernel: Kernel
 
+    _instead_of_gathering = "use LinearSVC or Ridge, or fit a sample of the rows"
+
     def _check_parameters(self) -> None:
         check_number("C", self.C, above=0)
         check_number("tol", self.tol, above=0)

@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from bisector.engine.progress import track
-from bisector.engine.sources import source
 from bisector.engine.sparse_planes import DecidesBySparsePlanes
 from bisector.engine.validation import (
     check_choice,
@@ -164,10 +163,11 @@ or folder, of shape (n_samples, n_features)
         task, C = self._task()
         intercept = check_flag("fit_intercept", self.fit_intercept)
         rows, codes, classes, stand_in = check_classes(self, X, y, sample_weight, self.class_weight)
-        weight = np.ones(len(codes)) if rows.sample_weight is None else rows.sample_weight
+        codes = np.asarray(codes)
+        weight = np.ones(len(codes)) if rows.sample_weight is None else np.asarray(rows.sample_weight)
         present = weight > 0
         if not present.all():
-            rows = source(rows.take(present))
+            rows = rows.only(present)
         sides = [codes[present] == code for code in range(len(classes))]
         if len(classes) == 2:
             sides = sides[1:]

@@ -11,6 +11,7 @@ from bisector.distances.distance import Rows
 from bisector.distances.numeric_rows import NumericRows
 from bisector.engine.memory import require
 from bisector.engine.show import Table
+from bisector.engine.sources import refuse_collections
 from bisector.engine.targets import check_labels
 from bisector.engine.validation import check_number, check_weights
 from bisector.kernels.custom import Precomputed
@@ -256,6 +257,7 @@ def svm_path(
     >>> path.at(0.25).alpha
     array([0.25     , 0.0390625, 0.0703125, 0.21875  ])
     """
+    refuse_collections(X, svm_path)
     learned = resolve(kernel, gamma=gamma, coef0=coef0, degree=degree).learned(X)
     rows = None if isinstance(learned, Precomputed) else learned.prepare(X)
     n = len(X) if rows is None else len(rows)

@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from bisector.engine.lazy_rows import by_rows
 from bisector.engine.targets import check_labels, row_weights
 from bisector.engine.threads import parallel
 from bisector.engine.validation import blank, check_choice, check_classes, check_flag, check_weights, store
@@ -309,6 +310,7 @@ class SVC(ClassifierMixin, TellsMargins):
         at_limit = (last.alpha >= last.costs) & np.isfinite(costs)
         return np.where(at_limit, last.sides * np.where(at_limit, costs, 0.0), last.plane.beta)
 
+    @by_rows
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Return the score of each row.
 
@@ -329,6 +331,7 @@ class SVC(ClassifierMixin, TellsMargins):
             return scores[:, 0]
         return scores if self.decision_function_shape == "ovo" else self._class_scores(scores)
 
+    @by_rows
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row.
 

@@ -9,6 +9,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bisector.engine.explanation import Explanation, feature_names
+from bisector.engine.lazy_rows import by_rows
 from bisector.engine.plane_reasons import explain_values
 from bisector.engine.row_reasons import explain_row_sums
 from bisector.engine.threads import one_blas_thread
@@ -196,6 +197,7 @@ class SVR(RegressorMixin, KernelMachine):
         targets = rows.y if rows.y is not None else np.concatenate([block.y for block in rows.blocks()])
         return items, np.asarray(targets, dtype=np.float64), rows.sample_weight, stand_in
 
+    @by_rows
     def predict(self, X: Any) -> NDArray[Any]:
         """Return f(x) for each row.
 

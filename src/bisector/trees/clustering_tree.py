@@ -13,6 +13,7 @@ from bisector.distances.minkowski import Euclidean
 from bisector.distances.names import resolve
 from bisector.distances.precomputed import Precomputed
 from bisector.engine.explanation import Explanation
+from bisector.engine.lazy_rows import by_rows
 from bisector.engine.memory import require
 from bisector.engine.sources import source
 from bisector.engine.validation import check_count, check_weights, find_not_finite, store
@@ -195,6 +196,7 @@ class ClusteringTree(HoldsValues, ClusterMixin, TreeModel):
             exemplars[k] = some[inside[int(np.argmin(sums))]]
         return tree, exemplars, sampled
 
+    @by_rows
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Return the cluster of every row, by the questions of the tree."""
         leaves = self._leaves(X)

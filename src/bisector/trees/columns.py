@@ -83,7 +83,7 @@ def read_training(estimator: Any, X: Any, categorical: Any) -> tuple[Any, TreeCo
     stand_in : object
         As of `bisector.engine.validation.check_training`.
     """
-    refuse_collections(X)
+    refuse_collections(X, estimator)
     by_type = isinstance(categorical, str)
     if by_type and categorical != "from_dtype":
         raise ValueError(f'categorical_features must be "from_dtype", None or columns, not {categorical!r}.')

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bisector.engine.explanation import Explanation
 from bisector.engine.frames import split_column
+from bisector.engine.lazy_rows import by_rows
 from bisector.engine.targets import Labels, check_labels, row_weights
 from bisector.engine.validation import check_choice, check_finite, check_weights, store
 from bisector.measures.leaf_ranking import LeafRanking, rank_leaves
@@ -281,18 +282,21 @@ class DecisionTreeClassifier(ClassifierMixin, TreeModel):
         estimated: Floats = (weight * shares + added) / (weight + added.sum())
         return estimated
 
+    @by_rows
     def predict(self, X: Any, check_input: bool = True) -> NDArray[Any]:
         """Return the most probable class of every row; among equals the smaller label."""
         leaves = self._leaves(X)
         chosen = [np.argmax(self._estimated(o), axis=1) for o in range(self.tree_.n_outputs)]
         return self._labels.decoded(np.stack(chosen, axis=1)[leaves])
 
+    @by_rows
     def predict_proba(self, X: Any, check_input: bool = True) -> Any:
         """Return the probabilities of the classes, in the order of `classes_`; a list for several outputs."""
         leaves = self._leaves(X)
         found = [self._estimated(o)[leaves] for o in range(self.tree_.n_outputs)]
         return found[0] if self._labels.single else found
 
+    @by_rows
     def predict_log_proba(self, X: Any) -> Any:
         """Return the logarithms of `predict_proba`."""
         found = self.predict_proba(X)

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bisector.engine.explanation import Account, Explanation
 from bisector.engine.frames import split_column
+from bisector.engine.lazy_rows import by_rows
 from bisector.engine.plane_reasons import feature_account
 from bisector.engine.show import number
 from bisector.engine.targets import Numbers, check_numbers
@@ -196,6 +197,7 @@ class DecisionTreeRegressor(MultiOutputMixin, RegressorMixin, TreeModel):
         tree = self._grown(matrix, columns, targets, limits, (n_outputs, 1))
         return self._pruned_by_cost(tree), n_drawn
 
+    @by_rows
     def predict(self, X: Any, check_input: bool = True) -> NDArray[Any]:
         """Return what the leaf of every row answers; `check_input` has no effect."""
         leaves = self._leaves(X)

@@ -26,6 +26,7 @@ from bisector.trees.reading import Reading, Rule, tree_rules, tree_text
 class TreeModel(BaseEstimator):
     """Base of models that are a tree."""
 
+    _instead_of_gathering = "grow the tree on a sample of the rows"
     splitter: Any
     max_depth: Any
     min_samples_split: Any

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.optimize import minimize
 
+from bisector.solvers import path_proof_loops, path_strides, path_walker
 from bisector.solvers.hinge_path import hinge_path
 
 quickly = settings(max_examples=60, deadline=None, derandomize=True)
@@ -101,6 +102,39 @@ def test_certificate_and_drift_on_a_long_path():
     assert path.worst < 1e-9
     assert path.drift < 1e-9
     assert max(path.violation_at(C) for C in path.knots[::20]) < 1e-9
+
+
+def crowded_margin():
+    """A problem that has half of its rows on the margin in the end."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(300, 10))
+    side = np.where(X[:, 0] * X[:, 1] + X[:, 2] + 0.5 * rng.normal(size=300) > 0, 1.0, -1.0)
+    return kernel_values(X / 2, "gaussian"), side, rng.integers(1, 3, size=300).astype(float)
+
+
+def test_strides_lead_where_single_steps_do(monkeypatch):
+    problem = crowded_margin()
+    taken = []
+    take = path_strides.Strides.take
+    monkeypatch.setattr(path_strides.Strides, "take", lambda *given: taken.append(take(*given)) or taken[-1])
+    by_strides = hinge_path(*problem)
+    assert sum(taken) > 100
+    monkeypatch.setattr(path_walker, "FEWEST_MEMBERS", np.inf)
+    by_steps = hinge_path(*problem)
+    np.testing.assert_array_equal(by_strides.rows, by_steps.rows)
+    np.testing.assert_array_equal(by_strides.roles, by_steps.roles)
+    np.testing.assert_allclose(by_strides.knots, by_steps.knots, rtol=1e-9)
+    assert by_strides.worst < 1e-9
+    assert max(by_strides.violation_at(C) for C in by_strides.knots[::20]) < 1e-9
+
+
+def test_a_stride_without_proof_is_taken_back(monkeypatch):
+    problem = crowded_margin()
+    proved = hinge_path(*problem)
+    monkeypatch.setattr(path_proof_loops, "LARGEST_ERROR", -1.0)
+    unproved = hinge_path(*problem)
+    np.testing.assert_array_equal(unproved.rows, proved.rows)
+    np.testing.assert_allclose(unproved.knots, proved.knots, rtol=1e-9)
 
 
 def test_a_path_without_direction():

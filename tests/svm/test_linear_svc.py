@@ -251,6 +251,24 @@ def test_every_fit_is_finite_and_proved(table, kind, C, data):
     assert set(model.predict(table)) <= {0, 1}
 
 
+@pytest.mark.parametrize("size", [1e8, 1e9, 1e12, 1e20])
+@pytest.mark.parametrize("C", [1e-3, 1.0])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_a_huge_column_that_separates_has_the_hard_margin(size, C, intercept):
+    """Slacks of the squared hinge, 1/(C size²) or so, are far below rounding; the plane has none, in effect."""
+    rng = np.random.default_rng(0)
+    x = np.append(1 + rng.random(20), -0.5 - rng.random(20)) * size
+    model = LinearSVC(C=C, fit_intercept=intercept).fit(x[:, None], x > 0)
+    low, high = x[x < 0].max(), x[x > 0].min()
+    expected = 2 / (high - low) if intercept else 1 / min(-low, high)
+    assert model.converged_
+    room = (
+        1e-5 if C * size**2 <= 1e13 else 1e-7
+    )  # there the fit as asked for still converges, to fewer digits
+    assert model.coef_[0, 0] * size == pytest.approx(expected * size, rel=room)
+    assert model.intercept_[0] == pytest.approx(-expected * (low + high) / 2 if intercept else 0.0, abs=1e-7)
+
+
 def test_one_row_a_class_and_constant_columns():
     model = LinearSVC(loss="hinge", C=100).fit([[1.0, 5.0], [3.0, 5.0]], ["a", "b"])
     np.testing.assert_allclose(model.coef_, [[1, 0]], atol=1e-6)

@@ -115,6 +115,17 @@ def best_intercept(problem: MarginProblem, plane: Plane) -> Plane:
     return Plane(plane.weights, find(kinks, problem.side, problem.cost))
 
 
+def lifted(problem: MarginProblem, plane: Plane) -> Plane:
+    """Return a plane that separates the sides made so much steeper that no row lies inside its margin."""
+    for roundings in (0, 1, 8, 64):
+        nearest = 1 + float(problem.surplus(plane).min())
+        if nearest >= 1 or not nearest > 0:
+            break
+        factor = (1 + roundings * EPS) / nearest
+        plane = Plane(factor * plane.weights, factor * plane.intercept)
+    return plane
+
+
 def hinge_middle(kinks: Floats, side: Floats, cost: Floats) -> float:
     """Minimise Σ Cᵢ max(0, yᵢ(kᵢ − b)) over b.
 

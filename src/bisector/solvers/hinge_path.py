@@ -41,7 +41,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 # So many solutions are looked at when the path has been followed to its end, and when it was lost.
-FEW_LOOKS, MANY_LOOKS = 12, 64
+FEW_LOOKS, MANY_LOOKS = 4, 64
 # A multiplier that is off a bound by less than this share is on it.
 ON_BOUND = 1e-9
 
@@ -108,15 +108,10 @@ class HingePath:
         members = np.flatnonzero(places == 1)
         intercept = 0.0
         if len(members):
-            y, m = self.side[members], len(members)
-            others = self.gram[members] @ (alpha * self.side)
-            system = np.zeros((m + 1, m + 1))
-            system[:m, :m] = self.gram[np.ix_(members, members)]
-            system[:m, m] = system[m, :m] = 1.0
-            right = np.append(y - others, -float(alpha @ self.side))
-            found = _solve(system, right)
-            alpha[members] = np.clip(found[:m] * y, 0.0, C * self.bound[members])
-            intercept = float(found[m])
+            y = self.side[members]
+            others = (self.gram @ (alpha * self.side))[members]
+            found, intercept = _balanced(self.gram, members, y - others, -float(alpha @ self.side))
+            alpha[members] = np.clip(found * y, 0.0, C * self.bound[members])
         score = self.gram @ (alpha * self.side)
         slack = ON_BOUND * C * self.bound
         if not ((alpha > slack) & (alpha < C * self.bound - slack)).any():
@@ -138,16 +133,37 @@ class HingePath:
         return 0.5 * float(ends[above].min() + ends[~above].max())
 
 
-def _solve(system: Floats, right: Floats) -> Floats:
-    """Solve a linear system, refined once; if it is singular to the last digit, find its shortest solution."""
+def _balanced(gram: Floats, members: Integers, right: Floats, total: float) -> tuple[Floats, float]:
+    """Solve Kβ + b = r among members for β with a given sum, and b; refined once.
+
+    Adding a constant to K moves b only, and makes the matrix positive definite; if it is singular to the last
+    digit, the shortest solution is found.
+    """
     from scipy.linalg import lapack
 
-    factor, pivots, singular = lapack.dgetrf(system)
-    if singular:
-        return np.asarray(np.linalg.lstsq(system, right, rcond=None)[0], dtype=np.float64)
-    found = lapack.dgetrs(factor, pivots, right)[0]
-    found += lapack.dgetrs(factor, pivots, right - system @ found)[0]
-    return np.asarray(found)
+    from bisector.engine.loops import given
+
+    from .path_proof_loops import gather
+
+    m = len(members)
+    values = np.zeros((m, m))
+    gather(given(gram), given(members), values)
+    constant = float(values.diagonal().mean()) or 1.0
+    factor, failed = lapack.dpotrf(values + constant, overwrite_a=True)
+    if failed:
+        system = np.ones((m + 1, m + 1))
+        system[:m, :m], system[m, m] = values, 0.0
+        found = np.linalg.lstsq(system, np.append(right, total), rcond=None)[0]
+        return np.asarray(found[:m]), float(found[m])
+    ones = lapack.dpotrs(factor, np.ones(m))[0]
+    beta, b = np.zeros(m), 0.0
+    for _ in range(2):
+        step = lapack.dpotrs(factor, right - values @ beta - b)[0]
+        missing = total - float(beta.sum())
+        shift = (float(step.sum()) - missing) / float(ones.sum())
+        beta += step - shift * ones
+        b += shift - constant * missing
+    return beta, b
 
 
 def hinge_path(gram: Floats, side: Floats, bound: Floats) -> HingePath:

@@ -30,8 +30,8 @@ from .margin_members_loops import (
 )
 
 # Why a walk pauses: it has arrived, nothing more happens, there is no room, the inverse is worn, it has lost
-# its way, all scores have become equal, or there are no members.
-ARRIVED, ENDLESS, FULL, WORN, LOST, FLAT, DESERTED = 0, 1, 2, 3, 4, 5, 6
+# its way, all scores have become equal, there are no members, or it has gone far enough.
+ARRIVED, ENDLESS, FULL, WORN, LOST, FLAT, DESERTED, RESTED = 0, 1, 2, 3, 4, 5, 6, 7
 # So many events later scores are computed anew; members further off the margin then mean a worn inverse.
 SETTLE_AFTER, LARGEST_DRIFT = 64, 1e-8
 # Rows further from where they should be mean that rounding has the better of the walk.
@@ -143,15 +143,17 @@ def follow(
     target: float,
     end: float,
     constant: float,
+    most: int,
     work: Any,
     times: Any,
     rows: Any,
     roles: Any,
     off: Any,
 ) -> int:
-    """Walk until the time `end`, noting every event; return why the walk pauses."""
+    """Walk until the time `end`, or for `most` events, noting each; return why the walk pauses."""
     event = np.zeros(3, np.int64)
-    while True:
+    rest = walk.counts[N_EVENTS] + most
+    while walk.counts[N_EVENTS] < rest:
         if walk.counts[N_EVENTS] + 2 > len(times) or walk.counts[N_MEMBERS] + 2 > len(walk.members):
             return FULL
         if walk.counts[SINCE] >= SETTLE_AFTER:
@@ -186,6 +188,7 @@ def follow(
             continue
         if not note(walk, row, target, times, rows, roles, off):
             return LOST
+    return RESTED
 
 
 def warm() -> None:
@@ -195,4 +198,4 @@ def warm() -> None:
     settle(walk, 1.0, 1.0, work)
     enter(walk, 0, 1.0, work)
     note(walk, 0, 1.0, *log)
-    follow(walk, 1.0, np.inf, 1.0, work, *log)
+    follow(walk, 1.0, np.inf, 1.0, 8, work, *log)

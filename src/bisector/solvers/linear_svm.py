@@ -20,7 +20,7 @@ from bisector.engine.threads import one_blas_thread, parallel
 from .design import Design, Floats, Plane, make_design
 from .dual_coordinate import dual_coordinate
 from .held_rows import held
-from .hinge_certificate import Certificate, MarginProblem, certify
+from .hinge_certificate import Certificate, MarginProblem, certify, lifted
 from .hinge_interior import hinge_interior
 from .sparse_plane import sparse_plane
 from .squared_hinge_newton import squared_hinge_newton
@@ -34,6 +34,9 @@ MATRIX_SPEED = 20
 # So many products take no time worth saving: the plane is then found to all digits.
 CHEAP = 10**8
 ALL_DIGITS = 1e-13
+# For sides that can be separated, costs that are tried instead of larger ones, times the square of the longest row.
+# The slacks they leave are the inverse of that, and must be large beside rounding.
+LARGER_BOUNDS, SOFTER = (1e3, 1e9, 1e15), (1e9, 1e12, 1e6)
 
 
 @dataclass(frozen=True)
@@ -165,6 +168,8 @@ def _find(problem: MarginProblem, visited: Any, task: Task, bar: Bar) -> MarginP
             return _plane(problem, found, iterations, task, "dual coordinate descent")
     if problem.squared:
         found, more = squared_hinge_newton(problem, max_iter=steps, bar=bar)
+        if found.gap > task.tol:
+            found, more = _nearly_hard(problem, found, more, task, bar)
         return _plane(problem, found, iterations + more, task, "newton")
     tol = min(task.tol, ALL_DIGITS) if work <= CHEAP else task.tol
     found, more = hinge_interior(problem, tol=tol, max_iter=steps, bar=bar)
@@ -178,15 +183,21 @@ def _nearly_hard(
 ) -> tuple[Certificate, int]:
     """Find the plane of sides that can be separated, where rows are so long that no multiplier gets near its bound.
 
-    Beside such bounds multipliers would be lost in rounding. For all bounds that none meets, the plane is the same.
+    Beside such bounds multipliers would be lost in rounding. For all bounds that none meets, the plane is the same;
+    and of the squared hinge, whose multipliers are 2C times the slacks, for all costs that leave next to none.
     """
     length = float((problem.design.sizes**2 / problem.design.penalty).sum())
-    for factor in (1e3, 1e9, 1e15):
+    steps = min(task.max_iter, MOST_STEPS)
+    for factor in SOFTER if problem.squared else LARGER_BOUNDS:
         bound = factor / length
         if bound >= problem.cost.min():
-            break
+            continue
         nearer = replace(problem, cost=np.full_like(problem.cost, bound))
-        tried, more = hinge_interior(nearer, tol=task.tol, max_iter=min(task.max_iter, MOST_STEPS), bar=bar)
+        if problem.squared:
+            tried, more = squared_hinge_newton(nearer, max_iter=steps, bar=bar)
+            tried = tried._replace(plane=lifted(problem, tried.plane))
+        else:
+            tried, more = hinge_interior(nearer, tol=task.tol, max_iter=steps, bar=bar)
         proved = certify(problem, tried.plane, tried.alpha)
         iterations += more
         if proved.gap < found.gap:

@@ -5,6 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bisector.engine.threads import one_blas_thread
+
+from .path_strides import FEWEST_MEMBERS, FEWEST_STEPS, Strides
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
@@ -26,6 +30,7 @@ class Walker:
         self.log = _new_log(4 * n + 16)
         self.flat: Floats | None = None
         self.reach = np.inf
+        self.strides: Strides | None = None
 
     def begin(self, weights: list[float], bar: Any) -> Integers:
         """Go to where the path begins; return the places of the rows near C = 0.
@@ -98,13 +103,30 @@ class Walker:
 
     def go(self, target: float, end: float, bar: Any) -> int:
         """Walk until the time `end`; return why it ended."""
-        from .hinge_path_loops import ARRIVED, DESERTED, ENDLESS, FLAT, FULL, LOST, WORN, follow
-        from .margin_members_loops import N_EVENTS, TIME
+        from .hinge_path_loops import (
+            ARRIVED,
+            DESERTED,
+            ENDLESS,
+            FLAT,
+            FULL,
+            LOST,
+            RESTED,
+            SETTLE_AFTER,
+            WORN,
+            follow,
+        )
+        from .margin_members_loops import N_EVENTS, N_MEMBERS, TIME
 
         while np.isfinite(self.walk.numbers[TIME]):
             before = int(self.walk.counts[N_EVENTS])
-            work = np.zeros((3, len(self.walk.members)))
-            paused = follow(self.walk, target, end, self.constant, work, *self.log)
+            steps = SETTLE_AFTER
+            if self.walk.counts[N_MEMBERS] >= FEWEST_MEMBERS:
+                steps = self.stride(target, end)
+            if steps:
+                work = np.zeros((3, len(self.walk.members)))
+                paused = follow(self.walk, target, end, self.constant, steps, work, *self.log)
+            else:
+                paused = RESTED
             bar.advance(int(self.walk.counts[N_EVENTS]) - before)
             if paused == DESERTED:
                 paused = self.find_members(target, end)
@@ -114,10 +136,28 @@ class Walker:
                 self.make_room()
             elif paused == WORN:
                 self.renew()
-            else:
+            elif paused != RESTED:
                 self.give_up()
                 return LOST
         return ENDLESS
+
+    def stride(self, target: float, end: float) -> int:
+        """Take a stride; return how many steps to walk before the next."""
+        from .margin_members_loops import SINCE
+        from .path_lookout_loops import LONGEST
+
+        if self.strides is None:
+            self.strides = Strides(self.walk.gram)
+        self.make_room(LONGEST + 2)
+        if self.walk.counts[SINCE]:
+            self.settle(target)
+        with one_blas_thread:
+            n_events = self.strides.take(self.walk, target, end, self.constant, self.log)
+        if n_events:
+            self.settle(target)
+        elif self.strides.failed and self.strides.steps <= 4 * FEWEST_STEPS:
+            self.renew()
+        return 0 if n_events == LONGEST else self.strides.steps
 
     def find_members(self, target: float, end: float) -> int:
         """Go on from where nobody is on the margin: find the rows that meet it next, if any do before the end."""
@@ -184,31 +224,45 @@ class Walker:
         self.reach = np.inf if lost > NEVER * last > 0 else last
         self.walk.counts[N_EVENTS] = good
 
-    def make_room(self) -> None:
-        """Double what is full."""
+    def make_room(self, more: int = 2) -> None:
+        """Double what has no room for so many more events or members."""
         from .margin_members_loops import N_EVENTS, N_MEMBERS
 
         walk = self.walk
-        if walk.counts[N_EVENTS] + 2 > len(self.log[0]):
+        if walk.counts[N_EVENTS] + more > len(self.log[0]):
             self.log = tuple(np.concatenate([part, np.zeros_like(part)]) for part in self.log)
         room, m = len(walk.members), int(walk.counts[N_MEMBERS])
-        if m + 2 > room:
-            inverse = np.zeros((2 * room, 2 * room))
+        if m + more > room:
+            larger = max(2 * room, m + more)
+            inverse = np.zeros((larger, larger))
             inverse[:room, :room] = walk.inverse
-            members, rates = np.zeros(2 * room, np.int64), np.zeros(2 * room)
+            members, rates = np.zeros(larger, np.int64), np.zeros(larger)
             members[:room] = walk.members
             self.walk = walk._replace(members=members, rates=rates, inverse=inverse)
 
     def renew(self) -> None:
         """Compute the inverse of the members' matrix anew."""
+        from scipy.linalg import lapack
+
+        from bisector.engine.loops import given
+
         from .margin_members_loops import N_MEMBERS
+        from .path_proof_loops import gather
 
         walk = self.walk
         m = int(walk.counts[N_MEMBERS])
         members = walk.members[:m]
         signs = walk.side[members]
-        matrix = (walk.gram[np.ix_(members, members)] + self.constant) * signs * signs[:, None]
-        inverse = np.linalg.inv(matrix)
+        matrix = np.zeros((m, m))
+        gather(walk.gram, given(members), matrix)
+        matrix = (matrix + self.constant) * signs * signs[:, None]
+        with one_blas_thread:
+            factor, failed = lapack.dpotrf(matrix)
+            if failed:
+                inverse = np.linalg.inv(matrix)
+            else:
+                inverse = np.triu(lapack.dpotri(factor)[0])
+                inverse += np.triu(inverse, 1).T
         walk.inverse[:m, :m] = 0.5 * (inverse + inverse.T)
 
 

@@ -33,9 +33,11 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 # Variables in a working set; up to so many are taken all, since choosing among them would take longer.
-AT_ONCE, _ALL_AT_ONCE = 512, 1200
+AT_ONCE, _ALL_AT_ONCE = 640, 1200
+# The share of a working set that is chosen anew. Those that stay have their lines at hand.
+_FRESH = 0.35
 # A working set is solved until it violates the conditions by this part of what all variables do.
-_PART = 0.1
+_PART = 0.2
 # Steps in a working set before all free variables are moved at once, for each variable.
 _PATIENCE = 20
 # The most free variables that are moved at once.
@@ -259,14 +261,14 @@ class _Run:
         return _State(*numbers, *made)
 
     def _choose(self, former: Integers, state: "_State") -> Integers:
-        """Choose those that violate the conditions most; half of the former set stays, so that it can settle."""
+        """Choose those that violate the conditions most; much of the former set stays, so that it can settle."""
         from bisector.engine.loops import given
         from bisector.solvers.smo_loops import mark_highest
 
         n, m = len(self.beta), self.at_once
         if n == m:
             return np.arange(n)
-        new = m if not len(former) else m // 2
+        new = m if not len(former) else int(_FRESH * m)
         half = max(1, new // 2)
         picked = np.zeros(n, dtype=bool)
         mark_highest(given(state.rises), state.lowest, state.highest, half, picked)

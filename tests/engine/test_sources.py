@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from bisector.engine.blocks import CACHE_BYTES, FEW_BLOCKS, LARGEST_BYTES, cut, equal_shares, rows_per_block
-from bisector.engine.sources import source
+from bisector.engine.sources import refuse_collections, source
 
 N_ROWS = 11
 TABLE = np.random.default_rng(0).integers(-9, 10, (N_ROWS, 4)).astype(float)
@@ -200,9 +200,15 @@ class DaskLike:
         raise AssertionError("the collection was converted")
 
 
-def test_a_dask_collection_is_refused_rather_than_gathered() -> None:
-    with pytest.raises(TypeError, match=r"Dask collection: pass X.compute\(\), or the files"):
+def test_a_dask_collection_is_never_gathered() -> None:
+    with pytest.raises(
+        TypeError, match="Rows cannot be read from a Dask DaskLike: pass an array, a dataframe"
+    ):
         source(DaskLike())
+    with pytest.raises(TypeError, match=r"all rows are needed in memory: pass X.compute\(\), if that fits"):
+        refuse_collections(DaskLike())
+    with pytest.raises(TypeError, match="all rows are needed in memory: use KMeans, which does not"):
+        refuse_collections([DaskLike()], "KMeans")
 
 
 @pytest.mark.parametrize("X", [np.zeros(3), np.zeros((2, 2, 2)), 5.0, sp.coo_array(np.ones(3))], ids=repr)

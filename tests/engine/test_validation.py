@@ -155,10 +155,12 @@ class DaskLike:
         raise AssertionError("the collection was converted")
 
 
-def test_a_dask_collection_is_refused_before_scikit_learn_sees_it() -> None:
-    with pytest.raises(TypeError, match=r"X is a Dask collection: pass X.compute\(\)"):
+def test_a_dask_collection_is_asked_before_scikit_learn_sees_it() -> None:
+    with pytest.raises(
+        TypeError, match="Rows cannot be read from a Dask DaskLike: pass an array, a dataframe"
+    ):
         Mean().fit(DaskLike(), Y)
-    with pytest.raises(TypeError, match="X is a Dask collection"):
+    with pytest.raises(TypeError, match="Rows cannot be read from a Dask DaskLike"):
         Mean().fit(X, Y).predict(DaskLike())
 
 

@@ -49,14 +49,14 @@ def split_column(X: Any, name: str) -> tuple[Any, NDArray[Any]]:
     """Take one column out of a frame or of data on disk: return the rest, and the column as it is."""
     if is_dataset(X):
         X = _dataset(X)
-        _check_targets([name], list(X.schema.names))
+        check_targets([name], list(X.schema.names))
         return X, _arrow_column(X.to_table(columns=[name]).column(0))
     if not is_frame(X):
         raise TypeError(
             f"y={name!r} names a column, but X is a {type(X).__name__}, whose columns have no names."
         )
     names, column = _columns_of(X)
-    _check_targets([name], names)
+    check_targets([name], names)
     values = column(names.index(name))
     if _made_by(X, "pandas", "DataFrame"):
         return X.drop(columns=name), values
@@ -71,7 +71,7 @@ def split_column(X: Any, name: str) -> tuple[Any, NDArray[Any]]:
 def frame_source(X: Any, targets: list[str], *, single_target: bool) -> ColumnSource:
     """Make the source of a frame; `targets` are columns to be read as y."""
     names, column = _columns_of(X)
-    _check_targets(targets, names)
+    check_targets(targets, names)
     kept = [j for j, name in enumerate(names) if name not in targets]
     strings = all(isinstance(name, str) for name in names)
     made = ColumnSource(
@@ -85,12 +85,19 @@ def frame_source(X: Any, targets: list[str], *, single_target: bool) -> ColumnSo
     return made
 
 
-def _check_targets(targets: list[str], names: list[Any]) -> None:
+def check_targets(targets: list[str], names: list[Any]) -> None:
+    """Check that y names columns, each of which there is once."""
     for target in targets:
         if target not in names:
             raise ValueError(f"y names the column {target!r}, which X does not have; it has {names}.")
         if names.count(target) > 1:
             raise ValueError(f"y names the column {target!r}, of which X has {names.count(target)}.")
+
+
+def column_values(X: Any, j: int) -> NDArray[Any]:
+    """Return column j of a frame as an array, a view if it can."""
+    values: NDArray[Any] = _columns_of(X)[1](j)
+    return values
 
 
 def _columns_of(X: Any) -> tuple[list[Any], Any]:
@@ -158,7 +165,7 @@ class DatasetSource(Source):
         twice = [name for name in names if names.count(name) > 1]
         if twice:
             raise ValueError(f"The data have several columns called {twice[0]!r}: give each its own name.")
-        _check_targets(targets, names)
+        check_targets(targets, names)
         others = [name for name in names if name not in targets]
         self.feature_names = (
             list(features) if features is not None and set(features) <= set(others) else others
@@ -177,6 +184,10 @@ class DatasetSource(Source):
     @property
     def single_target(self) -> bool:
         return self._single_target if self._targets else super().single_target
+
+    @property
+    def n_targets(self) -> int:
+        return len(self._targets) or super().n_targets
 
     def most_readers(self) -> int:
         """Return how many threads may read at once: each holds pages and a batch of columns, and two blocks."""

@@ -3,7 +3,8 @@
 A *statistic* is what a model needs to know of the data: it is made from one block by a top-level function
 and has ``merge(other)``, which takes in the statistic of the rows that follow. Merges happen in the complete
 binary tree over block numbers, so rounding, and with it every bit of the result, is the same for any number
-of threads. A fit asks for passes over the data and never holds blocks itself.
+of threads. A fit asks for passes over the data and never holds blocks itself. A source whose rows are elsewhere,
+as those of a Dask collection, has an executor of its own that runs the pass there.
 """
 
 import threading
@@ -48,7 +49,9 @@ def map_reduce(
     >>> map_reduce(total, source(np.ones((10, 3)), block_rows=4))
     30.0
     """
-    tree: _MergeTree[S] = _MergeTree()
+    if source.executor is not None:
+        return source.executor.map_reduce(make, source, fixed, doing)
+    tree: MergeTree[S] = MergeTree()
 
     def visit(number: int, block: Block) -> None:
         tree.add(number, make(block, *fixed))
@@ -65,6 +68,8 @@ def map_blocks(
     doing: str = "predicting",
 ) -> Any:
     """Return ``function(block, *fixed)`` of every block, one result a row, joined in the order of the rows."""
+    if source.executor is not None:
+        return source.executor.map_blocks(function, source, fixed, doing)
     pieces: list[Any] = [None] * source.n_blocks
 
     def visit(number: int, block: Block) -> None:
@@ -88,26 +93,26 @@ def _each_block(visit: Callable[[int, Block], None], source: Source, n_jobs: int
         parallel(visit_run, source.groups(size), n_jobs=threads)
 
 
-class _MergeTree(Generic[S]):
+class MergeTree(Generic[S]):
     """Merges statistics in the complete binary tree over block numbers, in whatever order they arrive."""
 
     def __init__(self) -> None:
-        self._waiting: dict[tuple[int, int], S] = {}  # (level, number within the level) → statistic
+        self.waiting: dict[tuple[int, int], S] = {}  # (level, number within the level) → statistic
         self._lock = threading.Lock()
 
-    def add(self, number: int, statistic: S) -> None:
-        level = 0
+    def add(self, number: int, statistic: S, level: int = 0) -> None:
+        """Take in the statistic of a block, or of the complete subtree with this number within its level."""
         while True:
             with self._lock:
-                sibling = self._waiting.pop((level, number ^ 1), None)
+                sibling = self.waiting.pop((level, number ^ 1), None)
                 if sibling is None:
-                    self._waiting[level, number] = statistic
+                    self.waiting[level, number] = statistic
                     return
             statistic = sibling.merge(statistic) if number & 1 else statistic.merge(sibling)
             level, number = level + 1, number >> 1
 
     def result(self) -> S:
         """Merge the complete subtrees that are left, from the last block backwards."""
-        first_block = {key: key[1] << key[0] for key in self._waiting}
-        subtrees = [self._waiting[key] for key in sorted(self._waiting, key=first_block.__getitem__)]
+        first_block = {key: key[1] << key[0] for key in self.waiting}
+        subtrees = [self.waiting[key] for key in sorted(self.waiting, key=first_block.__getitem__)]
         return reduce(lambda later, earlier: earlier.merge(later), reversed(subtrees))

@@ -14,6 +14,7 @@ from sklearn.utils import Tags
 
 from .blocks import Block
 from .explanation import Explanation, feature_names
+from .lazy_rows import by_rows
 from .map_reduce import map_blocks
 from .sources import Source
 from .validation import check_rows, find_not_finite
@@ -87,6 +88,7 @@ class DecidesByPlanes(ClassifierMixin, HasPlanes):
 
     classes_: NDArray[Any]
 
+    @by_rows
     def decision_function(self, X: Any) -> Floats:
         """Return the score w·x + b of each row.
 
@@ -102,6 +104,7 @@ class DecidesByPlanes(ClassifierMixin, HasPlanes):
         scores = self._plane_values(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
+    @by_rows
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row.
 
@@ -123,6 +126,7 @@ class DecidesByPlanes(ClassifierMixin, HasPlanes):
         """Return the places of the classes that the scores decide for."""
         return (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
 
+    @by_rows
     def signed_distance(self, X: Any) -> Floats:
         """Return how far each row lies from the boundary: (w·x + b)/‖w‖, on the positive side or the negative.
 

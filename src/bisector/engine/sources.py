@@ -35,9 +35,11 @@ class Source(ABC):
     n_features: int
     dtype: np.dtype[Any]
     feature_names: list[str] | None = None
-    y: NDArray[Any] | None = None
-    sample_weight: NDArray[np.float64] | None = None
+    y: Any = None
+    sample_weight: Any = None
     block_rows: int | None = None
+    # Who runs passes over the rows: map_reduce itself, on threads, unless they are elsewhere.
+    executor: Any = None
 
     @cached_property
     def boundaries(self) -> NDArray[np.int64]:
@@ -60,6 +62,34 @@ class Source(ABC):
     def single_target(self) -> bool:
         """Whether y has one number a row, rather than a row of numbers."""
         return self.y is None or self.y.ndim == 1
+
+    @property
+    def n_targets(self) -> int:
+        """How many targets a row has; none if there is no y."""
+        if self.y is None:
+            return 0
+        return 1 if self.y.ndim == 1 else int(self.y.shape[1])
+
+    def column(self, name: str, values: Any) -> Any:
+        """Lay targets or weights beside the rows, one entry a row."""
+        return _beside(self, name, np.asarray(values))
+
+    def beside(self) -> "Source":
+        """Return the same blocks without features: for passes over targets and weights alone."""
+        if self.y is None and self.sample_weight is None:
+            return self  # targets that are read along with the rows
+        made = ArraySource(np.empty((self.n_rows, 0)))
+        made.y, made.sample_weight = self.y, self.sample_weight
+        vars(made)["boundaries"] = self.boundaries
+        return made
+
+    def on_columns(self, columns: NDArray[np.int64]) -> "Source":
+        """Return the same rows with these columns alone; of rows that are elsewhere."""
+        raise NotImplementedError
+
+    def whereabouts(self, row: int) -> str:
+        """Say where a row is, for people."""
+        return f"row {row}"
 
     def most_readers(self) -> float:
         """Return how many threads may read at once within the memory budget."""
@@ -205,8 +235,8 @@ def source(
 
     Parameters
     ----------
-    X : array, memory map, sparse matrix or array, pandas or polars frame, Arrow table or dataset, or the \
-path of a Parquet file or folder
+    X : array, memory map, sparse matrix or array, pandas or polars frame, Arrow table or dataset, the path of a \
+Parquet file or folder, Dask array or dataframe, or list of delayed blocks
     y : array of shape (n_rows,) or (n_rows, n_targets), or the name(s) of columns of X
     sample_weight : array of shape (n_rows,)
     features : columns to read of data on disk, if it has them all; by default all but y
@@ -222,9 +252,9 @@ path of a Parquet file or folder
     """
     made = _open(X, y, features)
     if y is not None and not named_columns(y):
-        made.y = _beside(made, "y", np.asarray(y))
+        made.y = made.column("y", y)
     if sample_weight is not None:
-        made.sample_weight = _beside(made, "sample_weight", np.asarray(sample_weight, dtype=np.float64))
+        made.sample_weight = made.column("sample_weight", sample_weight).astype(np.float64, copy=False)
     if block_rows is not None:
         made.block_rows = block_rows
     return made
@@ -246,10 +276,18 @@ def named_columns(y: Any) -> list[str]:
     return list(y) if names else []
 
 
-def refuse_collections(X: Any) -> None:
-    """Refuse data that are spread out or not yet computed, which NumPy would quietly gather as a whole."""
-    if hasattr(X, "__dask_graph__"):
-        raise TypeError("X is a Dask collection: pass X.compute(), or the files it comes from.")
+def is_collection(X: Any) -> bool:
+    """Tell whether X is a Dask collection or a list of delayed blocks: rows that are not here."""
+    if isinstance(X, list | tuple):
+        return bool(X) and all(hasattr(block, "__dask_graph__") for block in X)
+    return hasattr(X, "__dask_graph__")
+
+
+def refuse_collections(X: Any, instead: str = "") -> None:
+    """Refuse rows that are not here, which NumPy would quietly gather; `instead` names what takes them."""
+    if is_collection(X):
+        remedy = f"use {instead}, which does not" if instead else "pass X.compute(), if that fits into memory"
+        raise TypeError(f"X is a Dask collection, and here all rows are needed in memory: {remedy}.")
 
 
 def _open(X: Any, y: Any, features: Sequence[str] | None) -> Source:
@@ -259,7 +297,10 @@ def _open(X: Any, y: Any, features: Sequence[str] | None) -> Source:
         return ArraySource(X)
     from . import frames
 
-    refuse_collections(X)
+    if is_collection(X):
+        from .dask_source import dask_source
+
+        return dask_source(X, y if targets else None, features)
     if frames.is_dataset(X):
         return frames.dataset_source(X, targets, features, single_target=isinstance(y, str))
     if frames.is_frame(X):

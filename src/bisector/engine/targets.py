@@ -117,6 +117,17 @@ def row_weights(
     if class_weight is None:
         return sample_weight
     counts = np.bincount(codes, sample_weight, minlength=len(classes))
+    weights = class_weights(class_weight, counts, classes)
+    assert weights is not None
+    return weights[codes] if sample_weight is None else weights[codes] * sample_weight
+
+
+def class_weights(
+    class_weight: Mapping[Any, float] | str | None, counts: NDArray[Any], classes: NDArray[Any]
+) -> NDArray[np.float64] | None:
+    """Return what a row of each class weighs; None if all weigh one. `counts` is how much the classes weigh now."""
+    if class_weight is None:
+        return None
     if isinstance(class_weight, str):
         if class_weight != "balanced":
             raise ValueError(f'class_weight must be a dict, "balanced" or None, not {class_weight!r}.')
@@ -133,7 +144,7 @@ def row_weights(
             raise ValueError("class_weight must hold finite weights that are not negative.")
     else:
         raise TypeError(f'class_weight must be a dict, "balanced" or None, not {class_weight!r}.')
-    return weights[codes] if sample_weight is None else weights[codes] * sample_weight
+    return np.asarray(weights, dtype=np.float64)
 
 
 class Numbers(NamedTuple):

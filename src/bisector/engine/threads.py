@@ -7,9 +7,9 @@ once, or a pool that is busy, slow each other down but never wait for each other
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from numbers import Integral
 from types import TracebackType
@@ -169,6 +169,18 @@ if hasattr(os, "register_at_fork"):
 def inside_worker() -> bool:
     """Tell whether this thread is already working on an item of `parallel`."""
     return getattr(_this_thread, "working", False)
+
+
+@contextmanager
+def working_alone() -> Iterator[None]:
+    """Work on one thread, BLAS included, where others share out the work: in a task of a Dask graph."""
+    before = inside_worker()
+    _this_thread.working = True
+    try:
+        with one_blas_thread:
+            yield
+    finally:
+        _this_thread.working = before
 
 
 def parallel(

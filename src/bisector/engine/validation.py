@@ -7,12 +7,15 @@ estimator is never half-fitted.
 """
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .sources import Source, named_columns, refuse_collections, source
+from .blocks import Block
+from .columns import Column
+from .sources import Source, is_collection, named_columns, source
 
 Estimator = TypeVar("Estimator")
 Seed = int | np.random.Generator
@@ -34,15 +37,25 @@ def check_training(
         copies it to the estimator at the end of the fit.
     """
     stand_in = blank(estimator)
-    _require_targets(estimator, y)
+    require_targets(estimator, y)
     rows = _rows(stand_in, X, y, reset=True)
     name = type(estimator).__name__
     if rows.y is not None:
         rows.y = _check_targets(rows.y, multi_output, name)
     elif not (multi_output or rows.single_target):
         raise ValueError(f"{name} learns one target: let y be the name of one column, not {y!r}.")
-    rows.sample_weight = check_weights(sample_weight, rows.n_rows)
-    return rows, stand_in
+    return weighted(rows, sample_weight), stand_in
+
+
+def weighted(rows: Source, sample_weight: Any) -> Source:
+    """Lay checked weights beside the rows."""
+    if sample_weight is None or rows.executor is None:
+        rows.sample_weight = check_weights(sample_weight, rows.n_rows)
+    else:
+        from .dask_checks import checked_weights
+
+        rows.sample_weight = checked_weights(rows, sample_weight)
+    return rows
 
 
 class Classed(NamedTuple):
@@ -77,6 +90,10 @@ def check_classes(
     from .frames import split_column
     from .targets import check_labels, row_weights
 
+    if is_collection(X):
+        from .dask_checks import checked_classes
+
+        return checked_classes(estimator, X, y, sample_weight, class_weight)
     stand_in, name = blank(estimator), type(estimator).__name__
     features = None
     if isinstance(y, str):
@@ -84,7 +101,7 @@ def check_classes(
         if hasattr(X, "get_fragments"):
             features = [column for column in X.schema.names if column != y]
         y = labels
-    _require_targets(estimator, y)
+    require_targets(estimator, y)
     rows = _rows(stand_in, X, None, reset=True, features=features)
     found = check_labels(estimator, y, rows.n_rows)
     if not found.single:
@@ -98,13 +115,18 @@ def check_classes(
             kept = held[codes]
             rows, weight = source(rows.take(kept)), weight[kept]
             codes, classes = (np.cumsum(held) - 1)[codes[kept]], classes[held]
+    require_classes(name, classes, weighted=weight is not None)
+    rows.y, rows.sample_weight = codes, weight
+    return Classed(rows, codes, classes, stand_in)
+
+
+def require_classes(name: str, classes: NDArray[Any], *, weighted: bool) -> None:
+    """Refuse labels that are all the same."""
     if len(classes) < 2:
-        weighed = "" if weight is None else " with a weight"
+        weighed = " with a weight" if weighted else ""
         raise ValueError(
             f"{name} needs rows of at least two classes, but y has one class{weighed}: {classes.tolist()}."
         )
-    rows.y, rows.sample_weight = codes, weight
-    return Classed(rows, codes, classes, stand_in)
 
 
 def fresh_rows(estimator: Any, X: Any) -> tuple[Source, Any]:
@@ -149,9 +171,8 @@ def _rows(estimator: Any, X: Any, y: Any, *, reset: bool, features: list[str] | 
 
     from . import frames
 
-    refuse_collections(X)
     name = type(estimator).__name__
-    if frames.is_dataset(X) or frames.is_frame(X):
+    if frames.is_dataset(X) or frames.is_frame(X) or is_collection(X):
         # A file may hold more than the model was fitted on, its target for one.
         rows = source(X, y, features=features if reset else getattr(estimator, "feature_names_in_", None))
         if not rows.n_rows or not rows.n_features:
@@ -159,13 +180,22 @@ def _rows(estimator: Any, X: Any, y: Any, *, reset: bool, features: list[str] | 
                 f"Found array with {rows.n_rows} sample(s) and {rows.n_features} feature(s) "
                 f"(shape={(rows.n_rows, rows.n_features)}) while a minimum of 1 is required by {name}."
             )
-        header = frames.header(X, rows.feature_names, named_columns(y))
-        validate_data(estimator, header, reset=reset, skip_check_array=True)
+        validate_data(estimator, _header(X, y, rows), reset=reset, skip_check_array=True)
         return rows
     X = validate_data(
         estimator, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite=False
     )
     return source(X, y)
+
+
+def _header(X: Any, y: Any, rows: Source) -> Any:
+    """Return a table without rows that has the columns of X."""
+    from . import frames
+
+    if rows.executor is not None and rows.feature_names is None:
+        return np.empty((0, rows.n_features))
+    in_memory = X if rows.executor is None else None
+    return frames.header(in_memory, rows.feature_names, named_columns(y))
 
 
 def is_plain_table(estimator: Any, X: Any, *, reset: bool) -> bool:
@@ -184,7 +214,8 @@ def is_plain_table(estimator: Any, X: Any, *, reset: bool) -> bool:
     return learned.get("n_features_in_") == X.shape[1] and "feature_names_in_" not in learned
 
 
-def _require_targets(estimator: Any, y: Any) -> None:
+def require_targets(estimator: Any, y: Any) -> None:
+    """Refuse to learn without y what needs it."""
     from sklearn.utils import get_tags
 
     if y is None and get_tags(estimator).target_tags.required:
@@ -193,8 +224,13 @@ def _require_targets(estimator: Any, y: Any) -> None:
         )
 
 
-def _check_targets(y: NDArray[Any], multi_output: bool, name: str) -> NDArray[np.float64]:
+def _check_targets(y: Any, multi_output: bool, name: str) -> Any:
     from sklearn.utils.validation import column_or_1d
+
+    if isinstance(y, Column):
+        from .dask_checks import checked_targets
+
+        return checked_targets(y, multi_output, name, _check_targets)
 
     if not multi_output and y.ndim != 1:
         y = column_or_1d(y, warn=True)
@@ -228,39 +264,68 @@ def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None
         raise ValueError(
             f"sample_weight.shape == {weight.shape}, expected {(n_rows,)}: give one weight for each row of X."
         )
+    check_weight_values(weight, 0)
+    require_weight(bool(weight.any()))
+    return np.ascontiguousarray(weight)
+
+
+def check_weight_values(
+    weight: NDArray[np.float64], first_row: int, whereabouts: Callable[[int], str] = "row {}".format
+) -> None:
+    """Refuse weights that are not finite, negative, or too large; the first is that of `first_row`."""
     bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if bad.size:
         kind = "negative" if weight[bad[0]] < 0 else "NaN or infinite"
         raise ValueError(
-            f"sample_weight is {kind} in row {bad[0]} ({weight[bad[0]]}): weights must be zero or positive."
+            f"sample_weight is {kind} in {whereabouts(first_row + int(bad[0]))} ({weight[bad[0]]}): weights must "
+            "be zero or positive."
         )
-    if not weight.any():
-        raise ValueError("sample_weight is zero for every row, which leaves nothing to learn from.")
-    if weight.max() > LARGEST_WEIGHT:
-        row = int(weight.argmax())
+    row = int(weight.argmax()) if weight.size else 0
+    if weight.size and weight[row] > LARGEST_WEIGHT:
         raise ValueError(
-            f"sample_weight is {weight[row]:g} in row {row}: a weight counts as so many equal rows, and sums of "
-            f"such numbers overflow; divide all weights to stay below {LARGEST_WEIGHT:g}."
+            f"sample_weight is {weight[row]:g} in {whereabouts(first_row + row)}: a weight counts as so many equal "
+            f"rows, and sums of such numbers overflow; divide all weights to stay below {LARGEST_WEIGHT:g}."
         )
-    return np.ascontiguousarray(weight)
+
+
+def require_weight(found: bool) -> None:
+    """Refuse weights of which none is positive."""
+    if not found:
+        raise ValueError("sample_weight is zero for every row, which leaves nothing to learn from.")
 
 
 def find_not_finite(rows: Source) -> None:
     """Look for the first NaN or infinity in X and y and raise the error that names it; return if all are finite."""
+    if rows.executor is not None:
+        from .dask_checks import find_fault
+
+        return find_fault(rows)
     for block in rows.blocks():
-        X = block.X
-        if not np.isfinite(X.data if hasattr(X, "tocsr") else X).all():
-            raise_not_finite(X, "X", rows.feature_names, block.first_row)
-        if block.y is not None and not np.isfinite(block.y).all():
-            raise_not_finite(block.y, "y", None, block.first_row)
+        not_finite_in(block, rows)
+    return None
+
+
+def not_finite_in(block: Block, rows: Any) -> None:
+    """Raise the error that names the first NaN or infinity in one block of the rows, if it has one."""
+    X = block.X
+    if not np.isfinite(X.data if hasattr(X, "tocsr") else X).all():
+        raise_not_finite(X, "X", rows.feature_names, block.first_row, whereabouts=rows.whereabouts)
+    if block.y is not None and not np.isfinite(block.y).all():
+        raise_not_finite(block.y, "y", None, block.first_row, whereabouts=rows.whereabouts)
 
 
 def raise_not_finite(
-    values: Any, what: str, names: list[str] | None, first_row: int, *, otherwise: str = ""
+    values: Any,
+    what: str,
+    names: list[str] | None,
+    first_row: int,
+    *,
+    otherwise: str = "",
+    whereabouts: Callable[[int], str] = "row {}".format,
 ) -> None:
     """Raise the error that says where in `values` the first NaN or infinity is, if there is one.
 
-    It says what to do: fill it, leave the row out, or, for NaN, `otherwise`.
+    It says what to do: fill it, leave the row out, or, for NaN, `otherwise`. `whereabouts` says where a row is.
     """
     table = values.toarray() if hasattr(values, "tocsr") else np.asarray(values)
     finite = np.isfinite(table)
@@ -269,7 +334,7 @@ def raise_not_finite(
     places = np.argwhere(~finite)
     row = first_row + int(places[0][0])
     value = "NaN" if np.isnan(table[tuple(places[0])]) else "inf"
-    where = f"row {row}"
+    where = whereabouts(row)
     if table.ndim == 2:
         column = int(places[0][1])
         where += f", column {column}" + (f" ({names[column]!r})" if names else "")

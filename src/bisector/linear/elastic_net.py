@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.metadata_routing import UNUSED
 
+from bisector.engine.lazy_rows import by_rows
 from bisector.engine.sources import Source
 from bisector.engine.threads import one_blas_thread
 from bisector.engine.validation import (
@@ -157,6 +158,7 @@ or folder, of shape (n_samples, n_features)
         )
         return store(self, stand_in, **learned(found, rows))
 
+    @by_rows
     def predict(self, X: Any) -> Floats:
         """Return w·x + b for each row.
 

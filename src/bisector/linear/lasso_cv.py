@@ -10,6 +10,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
 from bisector.engine.blocks import Block
+from bisector.engine.lazy_rows import by_rows
 from bisector.engine.map_reduce import map_reduce
 from bisector.engine.progress import track
 from bisector.engine.sources import Source, SparseSource
@@ -88,6 +89,7 @@ or folder, of shape (n_samples, n_features)
             mse_path_=np.squeeze(np.moveaxis(errors, 1, 2)),
         )
 
+    @by_rows
     def predict(self, X: Any) -> Floats:
         """Return w·x + b for each row, with the chosen penalty.
 
@@ -114,7 +116,7 @@ or folder, of shape (n_samples, n_features)
 
         if get_config()["enable_metadata_routing"]:
             params = process_routing(self, "fit", **params).splitter.split
-        weight = 1.0 if rows.sample_weight is None else rows.sample_weight
+        weight = 1.0 if rows.sample_weight is None else np.asarray(rows.sample_weight)
         found = []
         for number, parts in enumerate(check_cv(self.cv).split(np.zeros((rows.n_rows, 1)), rows.y, **params)):
             counts = [np.bincount(np.arange(rows.n_rows)[part], minlength=rows.n_rows) for part in parts]
@@ -155,7 +157,9 @@ or folder, of shape (n_samples, n_features)
                 return np.array(errors)
 
             few = rows.n_rows * rows.n_features**2 <= _FEW_PRODUCTS
-            errors = np.stack(parallel(score, folds, n_jobs=1 if few else self.n_jobs), axis=1)
+            errors = np.stack(
+                parallel(score, folds, n_jobs=1 if few or rows.executor else self.n_jobs), axis=1
+            )
         warn_of_gaps(f"{type(self).__name__} on a fold", stopped, self.max_iter, self.tol)
         return errors
 

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bisector.engine.blocks import Block
 from bisector.engine.explanation import Explanation
+from bisector.engine.lazy_rows import by_rows
 from bisector.engine.show import Sheet
 from bisector.engine.validation import (
     check_choice,
@@ -165,6 +166,7 @@ or folder, of shape (n_samples, n_features)
             _rows=rows,
         )
 
+    @by_rows
     def predict(self, X: Any) -> Floats:
         """Return a + b·x for each row.
 
@@ -251,6 +253,7 @@ or folder, of shape (n_samples, n_features)
             )
         return self._at_rows(block_leverage, self._rows.in_dense_blocks(), inference)
 
+    @by_rows
     def leverage(self, X: Any) -> Floats:
         """Return how far out each row lies, as the fit sees it: the leverage it would have as a training row.
 
@@ -279,6 +282,7 @@ or folder, of shape (n_samples, n_features)
         level = check_number("level", level, above=0, below=1)
         return self._per_target(self._inference.confidence_intervals(level))
 
+    @by_rows
     def predict_interval(self, X: Any, level: float = 0.95, kind: Literal["mean", "new"] = "new") -> Floats:
         """Return intervals around the predictions.
 

@@ -12,6 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from bisector.engine.callbacks import CallbackSupport, Iterations, iterations, with_callbacks
 from bisector.engine.checkpoint import checkpoint_of
+from bisector.engine.columns import mapped
+from bisector.engine.lazy_rows import by_rows
+from bisector.engine.row_sums import total_weight
 from bisector.engine.show import Sheet
 from bisector.engine.sources import Source
 from bisector.engine.sparse_planes import DecidesBySparsePlanes
@@ -251,8 +254,8 @@ or folder, of shape (n_samples, n_features)
             np.concatenate([fit.intercept for fit in fits]),
             remedy="give the features in units closer to each other, or X as float64",
         )
-        weight = rows.n_rows if rows.sample_weight is None else rows.sample_weight.sum()
-        inference = LogisticInference.of(fits, rows, intercept) if np.isinf(C) else None
+        weight = total_weight(rows)
+        inference = LogisticInference.of(fits, rows, n_classes, intercept) if np.isinf(C) else None
         return store(
             self,
             stand_in,
@@ -265,11 +268,12 @@ or folder, of shape (n_samples, n_features)
             converged_=all(fit.converged for fit in fits),
             separable_=any(fit.separable for fit in fits),
             solver_=fits[0].method,
-            deviance_=2.0 * float(weight) * sum(fit.loss for fit in fits),
+            deviance_=2.0 * weight * sum(fit.loss for fit in fits),
             _inference=inference,
             _softmax=single,
         )
 
+    @by_rows
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of every class at each row.
 
@@ -295,6 +299,7 @@ or folder, of shape (n_samples, n_features)
         shares = np.exp(scores - scores.max(axis=1, keepdims=True))
         return shares / shares.sum(axis=1, keepdims=True)
 
+    @by_rows
     def predict_log_proba(self, X: Any) -> Floats:
         """Return the logarithms of `predict_proba`, exact also where probabilities are too small for a number.
 
@@ -433,10 +438,15 @@ def _so_far(coefficients: Callable[[], tuple[Floats, Floats]], classes: NDArray[
     return {"classes_": classes, "coef_": coef, "intercept_": intercept, "_softmax": True}
 
 
-def _one_against_rest(rows: Source, codes: NDArray[np.int64], k: int) -> Source:
+def _one_against_rest(rows: Source, codes: Any, k: int) -> Source:
     one = copy(rows)
-    one.y = (codes == k).astype(np.int64)
+    one.y = mapped(codes, belongs_to, k, dtype=np.int64)
     return one
+
+
+def belongs_to(codes: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+    """Return 1 for the rows of class k, 0 for the others."""
+    return (codes == k).astype(np.int64)
 
 
 def _warn(fits: list[LogisticFit], max_iter: int) -> None:

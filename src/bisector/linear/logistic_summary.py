@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, ndtr, ndtri
 
+from bisector.engine.row_sums import rows_with_weight, total_weight, weight_by_class
 from bisector.engine.show import Caution, Heading, Sheet, Table, number, p_value, stars
 from bisector.engine.sources import Source
 from bisector.solvers.logistic_task import LogisticFit
@@ -51,7 +52,9 @@ class LogisticInference:
     known: bool
 
     @classmethod
-    def of(cls, fits: list[LogisticFit], rows: Source, intercept: bool) -> "LogisticInference":
+    def of(
+        cls, fits: list[LogisticFit], rows: Source, n_classes: int, intercept: bool
+    ) -> "LogisticInference":
         """Gather what one fit, or one a class, says."""
         coef = np.concatenate([fit.coef for fit in fits])
         offsets = np.concatenate([fit.intercept for fit in fits])
@@ -63,16 +66,14 @@ class LogisticInference:
         if known:
             errors = np.concatenate([np.asarray(fit.errors) for fit in fits])
             estimated = sum(fit.rank or 0 for fit in fits)
-        weights = rows.sample_weight
-        weight = float(rows.n_rows if weights is None else weights.sum())
-        n_rows = int(rows.n_rows if weights is None else np.count_nonzero(weights))
+        weight, n_rows = total_weight(rows), rows_with_weight(rows)
         return cls(
             coefficients,
             errors,
             n_rows,
             weight,
             2.0 * weight * sum(fit.loss for fit in fits),
-            _null_deviance(rows, fits, intercept),
+            _null_deviance(rows, fits, n_classes, intercept),
             estimated,
             planes * intercept,
             sum(fit.iterations for fit in fits),
@@ -107,10 +108,9 @@ class LogisticInference:
         return statistic, freedom, float(chdtrc(freedom, statistic)) if freedom > 0 else np.nan
 
 
-def _null_deviance(rows: Source, fits: list[LogisticFit], intercept: bool) -> float:
+def _null_deviance(rows: Source, fits: list[LogisticFit], n_classes: int, intercept: bool) -> float:
     """Twice minus the log-likelihood of the best constant, or without an intercept of equal probabilities."""
-    codes = np.asarray(rows.y)
-    counts = np.bincount(codes, rows.sample_weight)
+    counts = weight_by_class(rows, n_classes)
     problems = [counts] if len(fits) == 1 else [np.array([counts.sum() - c, c]) for c in counts]
     total = 0.0
     for parts in problems:

@@ -27,7 +27,7 @@ def summarize(
     if isinstance(inference, UnivariateInference):
         head += ", each feature alone"
     parts: list[Any] = [Heading(head)]
-    residuals = None if rows is None else map_blocks(block_residual_rows, rows, inference, n_jobs=n_jobs)
+    residuals = None if rows is None else _residuals(rows, inference, n_jobs)
     for target in range(n_targets):
         if n_targets > 1:
             parts.append(Heading(f"Target {target}"))
@@ -35,6 +35,14 @@ def summarize(
             parts.append(_residual_table(residuals[:, target]))
         parts += [_coefficient_table(inference, names, target), _quality(inference, target)]
     return Sheet([*parts, *map(Caution, cautions(inference, names))])
+
+
+def _residuals(rows: Source, inference: Inference, n_jobs: int | None) -> NDArray[np.float64] | None:
+    """Return the residuals of all rows; None if they are too many to hold, and the table is left out."""
+    try:
+        return np.asarray(map_blocks(block_residual_rows, rows, inference, n_jobs=n_jobs))
+    except MemoryError:
+        return None
 
 
 def block_residual_rows(block: Block, inference: Inference) -> NDArray[np.float64]:

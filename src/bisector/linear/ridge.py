@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bisector.engine.blocks import as_columns
 from bisector.engine.explanation import Explanation
+from bisector.engine.lazy_rows import by_rows
 from bisector.engine.sources import Source
 from bisector.engine.validation import (
     check_choice,
@@ -188,6 +188,7 @@ or folder, of shape (n_samples, n_features)
             _rows=rows,
         )
 
+    @by_rows
     def predict(self, X: Any) -> Floats:
         """Return a + w·x for each row.
 
@@ -277,19 +278,13 @@ def check_alpha(alpha: Any, rows: Source) -> NDArray[np.float64]:
     if not np.isfinite(strengths).all():
         raise ValueError(f"alpha must be finite, not {alpha!r}.")
     if len(strengths) > 1:
-        n_targets = _count_targets(rows)
+        n_targets = rows.n_targets
         if len(strengths) != n_targets:
             raise ValueError(
                 f"alpha holds {len(strengths)} numbers, but y has {n_targets} target(s): give one for each, or one "
                 "for all."
             )
     return strengths
-
-
-def _count_targets(rows: Source) -> int:
-    if rows.y is not None:
-        return int(as_columns(rows.y, rows.n_rows).shape[1])
-    return int(next(rows.blocks(range(1))).targets.shape[1])  # they are read along with the rows
 
 
 def check_penalty(penalty: Any, n_features: int) -> Tikhonov:

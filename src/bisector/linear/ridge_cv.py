@@ -9,7 +9,9 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bisector.engine.explanation import Explanation
+from bisector.engine.lazy_rows import by_rows
 from bisector.engine.memory import budget, readable
+from bisector.engine.row_sums import rows_with_weight
 from bisector.engine.sources import Source
 from bisector.engine.validation import (
     check_choice,
@@ -191,6 +193,7 @@ or folder, of shape (n_samples, n_features)
             )
         return store(self, stand_in, **plane_of(found, rows), **learned)
 
+    @by_rows
     def predict(self, X: Any) -> Floats:
         """Return a + w·x for each row.
 
@@ -259,8 +262,7 @@ def check_alphas(alphas: Any, *, zero: bool) -> NDArray[np.float64] | None:
 
 
 def _check_rows_to_leave_out(rows: Source) -> None:
-    weight = rows.sample_weight
-    present = rows.n_rows if weight is None else int(np.count_nonzero(weight))
+    present = rows_with_weight(rows)
     if present < 2:
         raise ValueError(
             f"RidgeCV leaves out one row at a time and needs at least two with a weight, but got {present} sample: "

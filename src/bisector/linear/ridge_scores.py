@@ -100,7 +100,7 @@ def kept_results(left_out: LeftOut, rows: Source, *, squared: bool) -> Floats:
 
 def _targets(rows: Source) -> NDArray[np.float64]:
     if rows.y is not None:
-        return as_columns(rows.y, rows.n_rows)
+        return as_columns(np.asarray(rows.y), rows.n_rows)
     return np.concatenate([block.targets for block in rows.blocks()])
 
 
@@ -162,7 +162,7 @@ class Folds(NamedTuple):
         rows = self.rows
         part = source(rows.take(numbers), _targets(rows)[numbers])
         if rows.single_target:
-            part.y = part.y[:, 0]  # type: ignore[index]
+            part.y = part.y[:, 0]
         if rows.sample_weight is not None:
             part.sample_weight = rows.sample_weight[numbers]
         return part

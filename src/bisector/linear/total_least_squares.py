@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bisector.engine.blocks import Block, as_columns
+from bisector.engine.blocks import Block
+from bisector.engine.lazy_rows import by_rows
 from bisector.engine.sources import Source
 from bisector.engine.validation import check_flag, check_rows, check_training, store
 from bisector.linear.planes import HasPlanes, narrowed
@@ -144,6 +145,7 @@ or folder, of shape (n_samples, n_features)
             _rows=rows,
         )
 
+    @by_rows
     def predict(self, X: Any) -> Floats:
         """Return a + b·x for each row: what y would be without error, if x had none.
 
@@ -215,11 +217,7 @@ def block_distances(block: Block, coef: Floats, intercept: Floats, turn: Floats)
 
 def check_noise(noise: Any, rows: Source) -> NDArray[np.float64]:
     """Return the noise of every column of X and y."""
-    d = rows.n_features
-    if rows.y is not None:
-        n_targets = as_columns(rows.y, rows.n_rows).shape[1]
-    else:  # they are read along with the rows
-        n_targets = next(rows.blocks(range(1))).targets.shape[1]
+    d, n_targets = rows.n_features, rows.n_targets
     if noise is None:
         return np.ones(d + n_targets)
     try:

@@ -118,11 +118,11 @@ def centred_rows(rows: Source, column_weights: Floats, *, intercept: bool) -> Ce
         )
     X = _whole(rows)
     Y = (
-        as_columns(rows.y, n)
+        as_columns(np.asarray(rows.y), n)
         if rows.y is not None
         else np.concatenate([one.targets for one in rows.blocks()])
     )
-    weight = np.ones(n) if rows.sample_weight is None else rows.sample_weight
+    weight = np.ones(n) if rows.sample_weight is None else np.asarray(rows.sample_weight)
     kept = np.flatnonzero(weight)
     if len(kept) < n:
         X, Y, weight = X[kept], Y[kept], weight[kept]

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bisector.engine.blocks import Block
+from bisector.engine.columns import mapped
 from bisector.engine.map_reduce import map_reduce
 from bisector.engine.moments import Coordinates
 from bisector.engine.sources import Source
@@ -92,10 +93,15 @@ def label_regression(
 def labelled(rows: Source, n_classes: int) -> Source:
     """Return the same rows with labels ±1 as targets, one column a plane."""
     assert rows.y is not None
-    codes, labels = rows.y, copy(rows)
-    one = codes == 1 if n_classes == 2 else codes[:, None] == np.arange(n_classes)
-    labels.y = np.where(one, np.int8(1), np.int8(-1))  # a byte each, until a block is read
+    labels, width = copy(rows), None if n_classes == 2 else n_classes
+    labels.y = mapped(rows.y, signs, n_classes, dtype=np.int8, width=width)
     return labels
+
+
+def signs(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.int8]:
+    """Return labels ±1 of places of classes, a byte each until a block is read."""
+    one = codes == 1 if n_classes == 2 else codes[:, None] == np.arange(n_classes)
+    return np.where(one, np.int8(1), np.int8(-1))
 
 
 def _direction_by_feature(

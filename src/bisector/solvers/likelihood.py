@@ -259,13 +259,23 @@ class PlaneSums:
         return self
 
 
+def block_probabilities(
+    block: Block, of_x: Coordinates, planes: Planes, basis: Floats, kept: Floats | None
+) -> Floats:
+    """Return the probabilities that the planes give a block's rows: as they were kept, or made again."""
+    if kept is not None:
+        return kept[block.first_row : block.first_row + block.X.shape[0]]
+    _, scores = scores_at(block.X, of_x, planes, basis)
+    return row_terms(scores, block.targets[:, 0]).probabilities
+
+
 def block_curvature_product(
-    block: Block, of_x: Coordinates, direction: Planes, basis: Floats, kept: Floats
+    block: Block, of_x: Coordinates, direction: Planes, basis: Floats, planes: Planes, kept: Floats | None
 ) -> PlaneSums:
-    """Multiply the curvature of one block with a direction, at the probabilities that were kept."""
+    """Multiply the curvature of one block, at the planes, with a direction."""
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         Z, change = scores_at(block.X, of_x, direction, basis)
-        p = kept[block.first_row : block.first_row + len(change)]
+        p = block_probabilities(block, of_x, planes, basis, kept)
         if len(basis) == 1:
             bent = p * (1.0 - p) * change
         else:

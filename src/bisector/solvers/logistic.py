@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from bisector.engine.checkpoint import NOWHERE, Checkpoint
 from bisector.engine.memory import readable, require
 from bisector.engine.moments import Coordinates
+from bisector.engine.row_sums import total_weight
 from bisector.engine.sources import MemorySource, Source, SparseSource, source
 from bisector.engine.threads import one_blas_thread, threads_for
 
@@ -86,8 +87,7 @@ def logistic(
     >>> found.coef.round(4), found.gradient_norm < 1e-6
     (array([[0.9082]]), True)
     """
-    weight = float(rows.n_rows if rows.sample_weight is None else rows.sample_weight.sum())
-    penalty = 1.0 / (C * weight)
+    penalty = 1.0 / (C * total_weight(rows))
     n_jobs = threads_for(n_jobs)
     task = Task(
         rows, n_classes, penalty * l1_ratio, penalty * (1 - l1_ratio), intercept, tol, max_iter, n_jobs, watch,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from bisector.engine.blocks import Block
 from bisector.engine.checkpoint import NOWHERE, Checkpoint
 from bisector.engine.map_reduce import map_reduce
 from bisector.engine.moments import Coordinates, block_sizes, coordinates
+from bisector.engine.row_sums import total_weight, weight_by_class
 from bisector.engine.sources import MemorySource, Source
 
 from .likelihood import Planes, basis_of
@@ -80,10 +82,9 @@ class Task:
     watch: Watch
     kept: Checkpoint = NOWHERE
 
-    @property
+    @cached_property
     def weight(self) -> float:
-        weights = self.rows.sample_weight
-        return float(self.rows.n_rows if weights is None else weights.sum())
+        return total_weight(self.rows)
 
     @property
     def n_planes(self) -> int:
@@ -98,10 +99,9 @@ class Task:
 
         return self.watch(note, coefficients)
 
-    @property
+    @cached_property
     def shares(self) -> Floats:
-        counts = np.bincount(np.asarray(self.rows.y), self.rows.sample_weight, self.n_classes)
-        return np.asarray(counts / self.weight)
+        return weight_by_class(self.rows, self.n_classes) / self.weight
 
 
 def few_numbers(task: Task) -> bool:

@@ -14,10 +14,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from bisector.engine.blocks import Block
 from bisector.engine.checkpoint import NOWHERE, Checkpoint
 from bisector.engine.map_reduce import map_reduce
+from bisector.engine.moments import Coordinates
+from bisector.engine.row_sums import Weight
 
-from .likelihood import Likelihood, Planes, block_curvature_product, block_likelihood
+from .likelihood import Likelihood, Planes, block_curvature_product, block_likelihood, block_probabilities
 from .newton import ORDINARY_STEPS, AfterStep, Minimum, SmoothProblem, require_finite
 
 Floats = NDArray[np.float64]
@@ -27,14 +30,20 @@ MOST_INNER_STEPS = 250
 
 
 class CurvedProblem:
-    """F at the planes where it was last evaluated, with the probabilities that its curvature needs."""
+    """F at the planes where it was last evaluated, with the probabilities that its curvature needs.
+
+    Of rows that are elsewhere the probabilities are not kept, but made again from the planes.
+    """
 
     def __init__(self, problem: SmoothProblem) -> None:
         self.problem = problem
-        self.probabilities = np.empty((problem.rows.n_rows, len(problem.basis)))
+        self.planes: Planes | None = None
+        self.probabilities: Floats | None = None
+        if problem.rows.executor is None:
+            self.probabilities = np.empty((problem.rows.n_rows, len(problem.basis)))
 
     def evaluate(self, planes: Planes) -> Likelihood:
-        p = self.problem
+        p, self.planes = self.problem, planes
         found = map_reduce(
             block_likelihood,
             p.rows,
@@ -55,7 +64,14 @@ class CurvedProblem:
         """Return Hp."""
         p = self.problem
         found = map_reduce(
-            block_curvature_product, p.rows, p.of_x, direction, p.basis, self.probabilities, n_jobs=p.n_jobs
+            block_curvature_product,
+            p.rows,
+            p.of_x,
+            direction,
+            p.basis,
+            self.planes,
+            self.probabilities,
+            n_jobs=p.n_jobs,
         )
         slopes, offsets = found.planes.times(1 / p.weight)
         offsets = offsets if p.intercept else np.zeros_like(offsets)
@@ -63,8 +79,18 @@ class CurvedProblem:
 
     def mean_bend(self) -> float:
         """Return the mean over rows and planes of p(1 − p), the curvature of a score."""
-        weight, p = self.problem.rows.sample_weight, self.probabilities
-        return float(np.average((p * (1.0 - p)).mean(axis=1), weights=weight))
+        p, probabilities = self.problem, self.probabilities
+        if probabilities is not None:
+            bend = (probabilities * (1.0 - probabilities)).mean(axis=1)
+            return float(np.average(bend, weights=p.rows.sample_weight))
+        found = map_reduce(block_bend, p.rows, p.of_x, self.planes, p.basis, n_jobs=p.n_jobs)
+        return float(found.sums) / p.weight
+
+
+def block_bend(block: Block, of_x: Coordinates, planes: Planes, basis: Floats) -> Weight:
+    """Add up p(1 − p) over the rows of one block, of several planes their mean."""
+    p = block_probabilities(block, of_x, planes, basis, None)
+    return Weight(np.asarray(block.weights @ (p * (1.0 - p)).mean(axis=1)))
 
 
 def newton_cg(

@@ -118,6 +118,7 @@ class ColumnModel:
         from .proximal_newton_loops import descend_by_columns
 
         problem, p = self._curved.problem, self._curved.probabilities
+        assert p is not None
         slopes, offsets = planes.slopes.copy(), planes.offsets.copy()
         descend_by_columns(
             *self._columns,
@@ -143,6 +144,8 @@ def narrowed(
     rows: Source, columns: NDArray[np.int64], of_x: Coordinates, *, compressed: bool, n_jobs: int | None
 ) -> Source:
     """Return the same rows with these columns alone; compressed rows are in the coordinates given."""
+    if rows.executor is not None and not compressed:
+        return rows.on_columns(columns)
     if isinstance(rows, CompressedRows):
         chosen: Any = rows.sparse.X[:, columns]
         if compressed:
@@ -153,7 +156,8 @@ def narrowed(
             from scipy.sparse import csr_array
 
             chosen = csr_array(of_x.apply(chosen))
-    made = source(chosen, rows.y, rows.sample_weight)
+    weight = None if rows.sample_weight is None else np.asarray(rows.sample_weight)
+    made = source(chosen, np.asarray(rows.y), weight)
     if compressed:
         assert isinstance(made, SparseSource)
         return CompressedRows(made)

@@ -240,8 +240,9 @@ def _in_memory(rows: Source) -> Source:
         instead="choose among the features first, or pass them as a sparse matrix",
     )
     blocks = list(rows.blocks())
-    held = ArraySource(np.concatenate([block.X for block in blocks]))
-    held.feature_names, held.sample_weight = rows.feature_names, rows.sample_weight
+    held = ArraySource(np.concatenate([block.dense for block in blocks]))
+    held.feature_names = rows.feature_names
+    held.sample_weight = None if rows.sample_weight is None else np.asarray(rows.sample_weight)
     held.y = np.concatenate([np.asarray(block.y, dtype=np.float64) for block in blocks])
     return held
 

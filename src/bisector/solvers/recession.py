@@ -59,7 +59,7 @@ def has_recession(
     units : (d,) sizes of the columns in these coordinates
     """
     units = np.r_[1.0, np.where(units > 0, units, 1.0)]
-    counted = np.ones(rows.n_rows, bool) if rows.sample_weight is None else rows.sample_weight > 0
+    counted = np.ones(rows.n_rows, bool) if rows.sample_weight is None else np.asarray(rows.sample_weight) > 0
     total = map_reduce(block_total, rows, of_x, len(guess.offsets), n_jobs=n_jobs).planes
     objective = np.vstack([total.offsets, total.slopes]) / units[:, None]
     leads = map_blocks(block_leads, rows, of_x, guess, n_jobs=n_jobs)

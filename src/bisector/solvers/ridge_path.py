@@ -154,6 +154,11 @@ class FeatureSpectrum(Spectrum):
     def leave_one_out(self, alphas: Floats, *, keep: bool, n_jobs: int | None) -> LeftOut:
         n_targets = self.gradient.shape[1]
         kept = None
+        if keep and self.rows.executor is not None:
+            raise ValueError(
+                "Of the rows of a Dask collection no predictions are kept: ask neither for scoring nor for "
+                "store_cv_results."
+            )
         if keep:
             shape = (self.rows.n_rows, n_targets, len(alphas))
             require(

@@ -29,9 +29,8 @@ def least_error_thresholds(
 ) -> Floats:
     """Return, plane by plane, what w·x must exceed for the least weight of training rows on the wrong side."""
     scores = map_blocks(block_projections, rows, coef, n_jobs=n_jobs, doing="projecting")
-    labels = labelled(rows, n_classes).y
-    assert labels is not None
-    weight = np.ones(rows.n_rows) if rows.sample_weight is None else rows.sample_weight
+    labels = np.asarray(labelled(rows, n_classes).y)
+    weight = np.ones(rows.n_rows) if rows.sample_weight is None else np.asarray(rows.sample_weight)
     labels = labels[:, None] if labels.ndim == 1 else labels
     return np.array(
         [least_error_threshold(s, y > 0, weight) for s, y in zip(scores.T, labels.T, strict=True)]

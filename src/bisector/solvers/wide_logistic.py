@@ -53,12 +53,13 @@ MOST_COLUMNS_OF_A_PROGRAMME = 2000
 def by_conjugate_gradients(task: Task, start: tuple[Floats, Floats] | None) -> LogisticFit:
     """Solve the smooth problem of a task."""
     rows, n_planes = task.rows, task.n_planes
-    require(
-        8 * rows.n_rows * n_planes,
-        doing=f"Newton's method for {n_planes} planes",
-        holding=f"the probabilities of {rows.n_rows:,} rows ({readable(8 * rows.n_rows)} a class)",
-        instead="use fewer rows",
-    )
+    if rows.executor is None:
+        require(
+            8 * rows.n_rows * n_planes,
+            doing=f"Newton's method for {n_planes} planes",
+            holding=f"the probabilities of {rows.n_rows:,} rows ({readable(8 * rows.n_rows)} a class)",
+            instead="use fewer rows",
+        )
     if isinstance(rows, SparseSource):
         task = replace(task, rows=CompressedRows(rows, n_planes))
     try:

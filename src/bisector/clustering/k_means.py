@@ -13,6 +13,7 @@ from sklearn.utils import Tags, check_random_state
 from bisector.engine.blocks import Block
 from bisector.engine.checkpoint import Checkpoint, checkpoint_of
 from bisector.engine.explanation import Explanation
+from bisector.engine.lazy_rows import by_rows
 from bisector.engine.map_reduce import map_blocks
 from bisector.engine.sources import Source
 from bisector.engine.validation import (
@@ -95,7 +96,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     ----------
     cluster_centers_ : array of shape (n_clusters, n_features)
     labels_ : array of int32 of shape (n_samples,)
-        The nearest centre of each row; of equals, the first.
+        The nearest centre of each row; of equals, the first. For Dask collections, a Dask array.
     inertia_ : float
         The scatter within clusters, about `cluster_centers_`.
     n_iter_ : int
@@ -163,7 +164,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
         Parameters
         ----------
-        X : array, sparse matrix, frame or path of shape (n_samples, n_features)
+        X : array, sparse matrix, frame, path or Dask collection of shape (n_samples, n_features)
         y : ignored
         sample_weight : array of shape (n_samples,), default=None
             How often each row counts.
@@ -202,7 +203,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
             self,
             stand_in,
             cluster_centers_=found.centres,
-            labels_=found.labels,
+            labels_=self._labels(X, rows, found),
             inertia_=found.inertia,
             n_iter_=found.n_iter,
             history_=found.history,
@@ -285,10 +286,12 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         """Find the clusters and return the distances of the rows to all centres."""
         return self.fit(X, sample_weight=sample_weight).transform(X)
 
+    @by_rows
     def predict(self, X: Any) -> NDArray[np.int32]:
         """Return the nearest centre of every row; of equals, the first."""
         return nearest_labels(check_rows(self, X), self._centres(), n_jobs=self.n_jobs)
 
+    @by_rows
     def transform(self, X: Any) -> Floats:
         """Return the distance of every row to every centre, shape (n_samples, n_clusters)."""
         rows = check_rows(self, X)
@@ -330,6 +333,16 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
     def _centres(self) -> NDArray[Any]:
         return self.cluster_centers_
+
+    def _labels(self, X: Any, rows: Source, found: Lloyd) -> Any:
+        """Return the labels; those of a Dask collection as one that is computed when it is asked for."""
+        if rows.executor is None:
+            return found.labels
+        model = KMeans(self.n_clusters)
+        model.cluster_centers_, model.n_features_in_ = found.centres, rows.n_features
+        if rows.feature_names is not None:
+            model.feature_names_in_ = np.array(rows.feature_names, dtype=object)
+        return model.predict(X)
 
     @property
     def _n_features_out(self) -> int:

@@ -23,6 +23,7 @@ from bisector.density.mixture_parameters import (
 from bisector.density.mixture_rows import known_rows, rows_of
 from bisector.engine.checkpoint import Checkpoint, checkpoint_of
 from bisector.engine.explanation import Explanation
+from bisector.engine.lazy_rows import by_rows
 from bisector.engine.map_reduce import map_blocks
 from bisector.engine.sources import Source
 from bisector.engine.validation import (
@@ -200,7 +201,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, memory map, frame or path of Parquet files, of shape (n_rows, n_features)
+        X : array-like, memory map, frame, path of Parquet files or Dask collection, of shape (n_rows, n_features)
         y : ignored
         sample_weight : array-like of shape (n_rows,), optional
             A weight counts as so many equal rows.
@@ -257,6 +258,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         """Fit, and return the most probable component of every row."""
         return self.fit(X, y, sample_weight).predict(X)
 
+    @by_rows
     def score_samples(self, X: Any) -> Floats:
         """Return the logarithm of the density at every row of X."""
         return log_totals(self._parts(X))
@@ -266,10 +268,12 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         logs = self.score_samples(X)
         return float(np.average(logs, weights=check_weights(sample_weight, len(logs))))
 
+    @by_rows
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Return the most probable component of every row."""
         return np.asarray(self._parts(X).argmax(axis=1))
 
+    @by_rows
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of every component for every row."""
         parts = self._parts(X)

@@ -112,7 +112,7 @@ class _Clusters:
 
     def __init__(self, rows: Source, measured: Measured, n_jobs: int | None) -> None:
         self.rows, self.measured, self.n_jobs = rows, measured, n_jobs
-        self.elsewhere = getattr(rows, "executor", None) is not None
+        self.elsewhere = rows.executor is not None
         self.labels = np.full(0 if self.elsewhere else rows.n_rows, -1, dtype=np.int32)
         self.lower = np.empty(0)
         self._sums: tuple[Floats, Floats] | None = None
@@ -161,6 +161,13 @@ class Plan(NamedTuple):
     frame: Any
     drift: Floats
 
+    def here(self) -> "Plan":
+        """Return the plan as loops take it, which arrays that have travelled to another process are not."""
+        from bisector.engine.loops import given
+
+        frame = self.frame._replace(origin=given(self.frame.origin), kind=given(self.frame.kind))
+        return Plan(given(self.centres), frame, given(self.drift))
+
     @classmethod
     def of(cls, centres: Floats, origin: Floats, kind: type, drift: Floats) -> "Plan":
         from bisector.engine.loops import given
@@ -179,7 +186,7 @@ def block_sums(block: Block, plan: Plan, labels: Labels, lower: Floats) -> Clust
     """Label the rows of a block and sum up its clusters; without labels to change, by labels of its own."""
     n = block.X.shape[0]
     if not len(labels):
-        return label_block(block, plan, _no_labels(n), np.empty(n), lower, plan.centres.shape)
+        return label_block(block, plan, _no_labels(n), np.empty(n), np.empty(0), plan.centres.shape)
     here = slice(block.first_row, block.first_row + n)
     return label_block(block, plan, labels[here], np.empty(n), lower[here], plan.centres.shape)
 
@@ -204,6 +211,7 @@ def label_block(
     from bisector.engine.loops import given
     from bisector.solvers.lloyd_loops import LloydBounds, assign, assign_entries
 
+    plan = plan.here()
     X, k = block.X, len(plan.centres)
     sums, of = np.zeros(sums_of), np.zeros((2, k))
     weights = given(_NO_WEIGHTS if block.sample_weight is None else block.sample_weight)

@@ -53,6 +53,8 @@ _STALLED, _PROGRESS = 5, 1e-13
 # A finished solution violates the conditions by this part of the tolerance; after so many attempts it is left as
 # it is.
 _FINISHED, _FINISHES = 1e-8, 6
+# The same where rounding is in the way, which is where it may amount to such a part of the tolerance.
+_EXACT, _EXACT_FINISHES = 0.1, 30
 # A Gram matrix of rows as long as 1, without bounds on β, gives no objective below minus this: a ray was found.
 _BOTTOMLESS = 1e10
 
@@ -320,22 +322,39 @@ class _Run:
         return bool(step.change.any())
 
     def _polish(self) -> None:
-        """Finish what is nearly solved, until rounding stops it, as long as few variables are free."""
+        """Finish what is nearly solved, until rounding stops it, as long as few variables are free.
+
+        Where rounding is in the way of the tolerance, values are computed anew each time, with more digits.
+        """
+        exactly = self.noise() > _EXACT * self.tolerance and self.lines.most_at_once == self.lines.n_rows
+        if exactly:
+            self._renew()
         best, chosen = (self.survey().violation, self.beta, self.values), np.empty(0, np.int64)
-        done = max(self.noise(), _FINISHED * self.tolerance)
-        for _ in range(_FINISHES):
+        done = _EXACT * self.tolerance if exactly else max(self.noise(), _FINISHED * self.tolerance)
+        for _ in range(_EXACT_FINISHES if exactly else _FINISHES):
             self.beta, self.values = self.beta.copy(), self.values.copy()
-            if best[0] <= done or not self._move_free(_POLISHED):
+            if best[0] <= done:
+                break
+            moved = self._move_free(_POLISHED)
+            if exactly:
+                self._renew()
+            elif not moved:
                 break
             state = self.survey()
             if state.violation > done:  # a variable wants to leave its bound
                 chosen = self._choose(chosen, state)
                 self._solve_set(chosen, state.gradient, 0.1 * state.violation, patience=1)
+                if exactly:
+                    self._renew()
                 state = self.survey()
             violation = state.violation
             if violation < best[0]:
                 best = violation, self.beta, self.values
         _, self.beta, self.values = best
+
+    def _renew(self) -> None:
+        """Compute the values anew."""
+        self.values = self.lines.total(np.bincount(self.problem.rows, self.beta, minlength=len(self.values)))
 
     def noise(self) -> float:
         """By how much values may differ through rounding alone."""

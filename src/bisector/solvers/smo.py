@@ -354,7 +354,9 @@ class _Run:
 
     def _renew(self) -> None:
         """Compute the values anew."""
-        self.values = self.lines.total(np.bincount(self.problem.rows, self.beta, minlength=len(self.values)))
+        weights = np.zeros(len(self.values))
+        np.add.at(weights, self.problem.rows, self.beta)
+        self.values = self.lines.total(weights)
 
     def noise(self) -> float:
         """By how much values may differ through rounding alone."""

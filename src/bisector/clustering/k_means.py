@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 
-from bisector.clustering.each_number import cluster_each
+from bisector.clustering.each_number import Clustering, cluster_each
 from bisector.engine.blocks import Block
 from bisector.engine.explanation import Explanation
 from bisector.engine.map_reduce import map_blocks
@@ -27,7 +27,6 @@ from bisector.engine.validation import (
     store,
 )
 from bisector.exemplars import ScatterDecomposition
-from bisector.solvers.cluster_ladder import Clustering
 from bisector.solvers.lloyd import Lloyd, Measured, lloyd, measure, nearest_centres
 from bisector.solvers.one_dimensional_clusters import best_intervals, is_feasible
 from bisector.solvers.refine_clusters import refine_clusters

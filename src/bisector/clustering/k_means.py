@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 
-from bisector.clustering.each_number import cluster_each
+from bisector.clustering.each_number import Clustering, cluster_each
 from bisector.engine.blocks import Block
 from bisector.engine.checkpoint import Checkpoint, checkpoint_of
 from bisector.engine.explanation import Explanation
@@ -29,7 +29,6 @@ from bisector.engine.validation import (
     store,
 )
 from bisector.exemplars import ScatterDecomposition
-from bisector.solvers.cluster_ladder import Clustering
 from bisector.solvers.lloyd import Lloyd, lloyd, nearest_centres, nearest_labels
 from bisector.solvers.one_dimensional_clusters import best_intervals, is_feasible
 from bisector.solvers.refine_clusters import refine_clusters

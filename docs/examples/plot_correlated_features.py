@@ -98,7 +98,9 @@ def draw_coefficients(correlations, models, noise, limits):
         ax.spines[["top", "right"]].set_visible(False)
     axes[0].set_ylabel("coefficient of x₂")
     handles = axes[0].get_legend_handles_labels()
-    fig.legend(*handles, loc="outside lower center", ncols=4, frameon=False)
+    legend = fig.legend(*handles, loc="outside lower center", ncols=4, frameon=False)
+    for dots in legend.legend_handles[:-1]:
+        dots.set(sizes=[40], alpha=1)
     plt.show()
 
 

@@ -1,29 +1,18 @@
 """The real command line, from a table to a page, a model and predictions."""
 
-import os
 import re
 import subprocess
 import sys
+from html import unescape
 
 import numpy as np
 import polars as pl
 import pytest
+from tests.cli.command import run
 
 import bisector
 from bisector.reports import built_in
 from bisector.reports.model_files import read_model
-
-
-def run(*words, folder, ok=0):
-    """Run the command in a process of its own, and return what it said."""
-    ran = subprocess.run(
-        [sys.executable, "-m", "bisector.cli", *map(str, words)],
-        cwd=folder, capture_output=True, text=True, check=False, timeout=600,
-        env=os.environ | {"COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1"},
-    )  # fmt: skip
-    assert ran.returncode == ok, ran.stdout + ran.stderr
-    assert "Traceback" not in ran.stderr
-    return ran
 
 
 @pytest.fixture(scope="module")
@@ -58,16 +47,18 @@ def test_a_report_says_what_to_use_and_where_the_page_is(flowers):
     assert not re.search(r'(src|href)="(?!#|data:)', page), "the page needs nothing from elsewhere"
 
 
+def code_of(page):
+    """Return the code that a page shows."""
+    return unescape(re.search(r"<pre[^>]*><code>(.*?)</code>", page, re.DOTALL)[1])
+
+
 def test_the_code_on_the_page_gives_the_same_score(flowers, monkeypatch, capsys):
     folder, _ = flowers
     about = read_model(folder / "iris.bisector").about
     page = (folder / "report.html").read_text(encoding="utf-8")
-    code = re.search(r"<pre[^>]*><code>(.*?)</code>", page, re.DOTALL)[1]
-    for sign, name in (("'", "#39"), ('"', "#34"), (">", "gt"), ("<", "lt"), ("&", "amp")):
-        code = code.replace(f"&{name};", sign)
     monkeypatch.chdir(folder)
     made = {}
-    exec(code, made)
+    exec(code_of(page), made)
     printed = float(capsys.readouterr().out)
     compared = re.search(r"accuracy (0\.\d+)", page)
     assert compared is not None
@@ -148,12 +139,35 @@ def test_debug_shows_where_it_came_from(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "target"), [("diabetes", "progression"), ("wine", "grower"), ("digits", "digit")]
+    ("name", "target"),
+    [("iris", "species"), ("diabetes", "progression"), ("wine", "grower"), ("digits", "digit")],
 )
 def test_reports_on_built_in_tables(tmp_path, name, target):
-    said = run("report", "--demo", name, "--minutes", 1, folder=tmp_path).stdout
+    said = run("report", "--demo", name, "--minutes", 1, "--model", "model", folder=tmp_path).stdout
     assert said.startswith("Use ")
-    assert target in (tmp_path / "report.html").read_text(encoding="utf-8")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert target in page
+    assert len(page) < 5_000_000
+    # The code as it is printed, in a process of its own.
+    (tmp_path / "again.py").write_text(code_of(page), encoding="utf-8")
+    ran = subprocess.run(
+        [sys.executable, "again.py"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=600
+    )
+    assert ran.returncode == 0, ran.stderr
+    shown = re.search(r"Use [^:]+: (?:accuracy|R²) (-?\d+(?:\.\d+)?)", said)
+    assert f"{float(ran.stdout):.3g}" == f"{float(shown[1]):.3g}"
+
+
+@pytest.mark.slow
+def test_a_report_without_a_target_and_its_code(tmp_path):
+    built_in("iris").drop("species").write_csv(tmp_path / "iris.csv")
+    run("report", "iris.csv", "--model", "model", folder=tmp_path)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    made = {}
+    code = code_of(page).replace("'iris.csv'", repr(str(tmp_path / "iris.csv")))
+    exec(code.replace("print(", "labels = ("), made)
+    features = built_in("iris").drop("species")
+    np.testing.assert_array_equal(made["labels"], bisector.load(tmp_path / "model").predict(features))
 
 
 @pytest.mark.slow

@@ -45,7 +45,7 @@ def package(tmp_path):
         kept = ("__init__.py", "loops.py", "loop_cache.py", "intrinsics.py", "progress.py", "values.py")
         if path.name not in kept:
             path.unlink()
-    (copy / "room").mkdir()
+    (copy / "solvers").mkdir()
     for name, source in {
         "__init__": "",
         "loops_inside": WITH_LOOPS,
@@ -53,7 +53,7 @@ def package(tmp_path):
         "oven": NOT_AT_TOP_LEVEL,
         "text": IN_TEXT,
     }.items():
-        (copy / "room" / f"{name}.py").write_text(source)
+        (copy / "solvers" / f"{name}.py").write_text(source)
     return copy
 
 
@@ -77,7 +77,7 @@ def test_fills_the_cache_and_says_so(package):
     first = run(package)
     assert first.stderr == ""
     (folder,) = cache.iterdir()
-    line = r"2 loops \(without room.optional\) in \d+\.\d s: 4 compiled, 0 loaded, kept in (.+)\n"
+    line = r"2 loops \(without solvers.optional\) in \d+\.\d s: 4 compiled, 0 loaded, kept in (.+)\n"
     assert re.fullmatch(line, first.stdout)[1] == str(folder)
     assert len(list(folder.iterdir())) == 4
 
@@ -99,7 +99,7 @@ def test_has_nothing_to_do_when_compilation_is_off(package):
 
 
 def test_a_fault_of_our_own_is_not_taken_for_a_missing_dependency(package):
-    (package / "room" / "broken.py").write_text(BROKEN)
+    (package / "solvers" / "broken.py").write_text(BROKEN)
     done = run(package)
     assert done.returncode != 0
     assert "No module named 'bisector.not_there'" in done.stderr

@@ -7,6 +7,7 @@ from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.linear_model import LinearRegression
 from tests.measures.clusterers import WidestGaps
 
+import bisector
 from bisector import datasets, exemplars
 from bisector.measures.gap import gap_statistic
 from bisector.measures.number_of_clusters import _advice, choose_k
@@ -98,6 +99,22 @@ def test_threads_change_nothing_and_seeds_do():
     assert not hasattr(kmeans, "labels_")
 
 
+def test_a_clusterer_that_finds_all_numbers_at_once_is_asked_for_them():
+    X, _ = datasets.four_gaussians(60)
+    kmeans = bisector.KMeans()
+    one, two, apart = (
+        gap_statistic(X, model, range(1, 7), n_refs=4, n_jobs=jobs)
+        for model, jobs in [(kmeans, 1), (kmeans, 2), (bisector.KMeans(refine=False, n_init=10), 1)]
+    )
+    assert_array_equal(one.gap, two.gap)
+    within = [np.log(scatter_within(X, labels)) for labels in one.labels]
+    assert_allclose(one.log_scatter, within, rtol=1e-12)
+    assert one.k_ == apart.k_ == 4
+    assert_allclose(one.log_scatter[:4], apart.log_scatter[:4], rtol=1e-9)
+    # Evenly spread rows have many local optima, a few per cent apart.
+    assert_allclose(one.log_reference, apart.log_reference, atol=0.03)
+
+
 @pytest.mark.parametrize("reference", ["box", "principal"])
 def test_a_hierarchy_is_a_clusterer_too(reference):
     X, _ = datasets.four_gaussians(100)
@@ -117,10 +134,11 @@ def test_the_largest_gap_or_the_first_that_is_large_enough():
 def test_nothing_left_to_divide():
     """Three different rows, repeated: with three clusters the scatter is zero."""
     X = np.repeat([[0.0, 0], [1, 0], [0, 1]], 4, axis=0)
-    found = gap_statistic(X, KMeans(n_init=5), [1, 2, 3], n_refs=4)
-    assert np.isinf(found.gap[2])
-    assert found.k_ == found.k_by_max == 3
-    assert "With 3 clusters all rows of a cluster are equal" in repr(found)
+    for kmeans in (KMeans(n_init=5), bisector.KMeans()):
+        found = gap_statistic(X, kmeans, [1, 2, 3], n_refs=4)
+        assert np.isinf(found.gap[2])
+        assert found.k_ == found.k_by_max == 3
+        assert "With 3 clusters all rows of a cluster are equal" in repr(found)
 
 
 def test_equal_rows_are_one_cluster():

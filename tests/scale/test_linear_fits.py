@@ -140,11 +140,13 @@ def test_one_and_several_workers_give_the_same_bits(two_workers: Any) -> None:
     models = [LogisticRegression(), LeastSquaresClassifier()]
     with distributed.Client(two_workers):
         among = [refit(model, chunked(X), chunked(LABELS)) for model in models]
+        predicted = [model.predict(chunked(X)).compute() for model in among]
     with dask.config.set(scheduler="synchronous"):
         alone = [refit(model, chunked(X), chunked(LABELS)) for model in models]
-    for one, other in zip(among, alone, strict=True):
+    for one, other, answers in zip(among, alone, predicted, strict=True):
         assert np.array_equal(one.coef_, other.coef_)
         assert np.array_equal(one.intercept_, other.intercept_)
+        assert np.array_equal(answers, other.predict(X))
 
 
 @pytest.mark.usefixtures("here")

@@ -5,7 +5,8 @@ import pytest
 import scipy.sparse
 
 from bisector.engine.sources import source
-from bisector.solvers.lloyd import lloyd, measure, nearest_centres
+from bisector.solvers.lloyd import lloyd, nearest_centres
+from bisector.solvers.spread import measure
 
 FIVE = np.array([[8.0], [44.0], [50.0], [58.0], [84.0]])
 

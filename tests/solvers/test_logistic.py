@@ -77,7 +77,11 @@ def test_gradient_and_curvature_are_derivatives(rng, n_classes):
         np.testing.assert_allclose(found.curvature @ direction, bent, rtol=1e-5, atol=1e-6)
         at(here)
         table = direction.reshape(q, 4).T
-        product = block_curvature_product(block, of_x, Planes(table[1:], table[0]), basis, kept)
+        along, planes = Planes(table[1:], table[0]), here.reshape(q, 4).T
+        planes = Planes(planes[1:], planes[0])
+        product = block_curvature_product(block, of_x, along, basis, planes, kept)
+        anew = block_curvature_product(block, of_x, along, basis, planes, None)
+        assert np.array_equal(flat(anew.planes), flat(product.planes))
         np.testing.assert_allclose(flat(product.planes), bent, rtol=1e-5, atol=1e-6)
 
 

@@ -7,11 +7,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from bisector.distances import Euclidean, Levenshtein, Manhattan, Precomputed
+from bisector.engine.loops import given as as_given
 from bisector.solvers.distance_lines import HeldLines, MadeLines, distance_lines
+from bisector.solvers.distance_lines_loops import strip_is_mirrored
 from bisector.solvers.medoid_alternate import alternate_medoids
 from bisector.solvers.medoid_build import build, far_rows, random_rows, scattered_rows
 from bisector.solvers.medoid_sample import sample_medoids
 from bisector.solvers.medoid_swap import swap_medoids
+from bisector.solvers.medoid_swap_loops import note_below
 
 
 def loss_of(D, medoids, weights):
@@ -252,3 +255,31 @@ def test_samples_are_judged_by_all_rows(even):
         assert math.isnan(found.change)
         losses.append(found.loss)
     assert losses[1] <= losses[0]
+
+
+# Compiled steps
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [0, 1, 63, 64, 65, 200])
+def test_places_below_a_bound_are_all_noted(n, dtype):
+    rng = np.random.default_rng(n)
+    for share in (0.0, 0.03, 0.5, 1.0):
+        bounds = rng.random(n).astype(dtype)
+        line = np.where(rng.random(n) < share, bounds / 2, bounds).astype(dtype)
+        hits = np.empty(n + 4, np.int64)
+        count = note_below(as_given(line), as_given(bounds), hits)
+        assert hits[:count].tolist() == np.flatnonzero(line < bounds).tolist()
+
+
+@pytest.mark.parametrize("n", [1, 15, 16, 17, 70])
+def test_one_pair_that_differs_from_its_mirror_image_is_seen(n):
+    rng = np.random.default_rng(n)
+    matrix = rng.random((n, n))
+    matrix += matrix.T
+    assert all(strip_is_mirrored(as_given(matrix), first, min(first + 64, n)) for first in range(0, n, 64))
+    for row, column in [(0, n - 1), (n // 2, 0), (n - 1, n // 2), (min(66, n - 1), min(65, n - 1))]:
+        other = matrix.copy()
+        other[row, column] += row != column
+        seen = [strip_is_mirrored(as_given(other), first, min(first + 64, n)) for first in range(0, n, 64)]
+        assert all(seen) == (row == column)

@@ -123,11 +123,13 @@ def test_one_feature_and_a_polynomial_of_degree_four():
     assert model.dual_gap_ <= 1e-6 * model.objective_
 
 
-def test_one_feature_on_a_scale_of_its_own_and_a_polynomial_of_degree_four():
+@pytest.mark.parametrize("coef0", [0.0, 1.0])
+def test_one_feature_on_a_scale_of_its_own_and_a_polynomial_of_degree_four(coef0):
+    """Kernel values go up to 1e12: pairs of multipliers crawl, and the last digit of a sum is worth 0.01."""
     rng = np.random.default_rng(0)
-    x = 10 * rng.normal(size=(200, 1))  # kernel values from 1 to 1e12: pairs of multipliers crawl
+    x = 10 * rng.normal(size=(200, 1))
     y = np.sin(x[:, 0]) + 0.3 * rng.normal(size=200) > 0
-    model = SVC(kernel="poly", degree=4, C=100, gamma=1.0, coef0=1.0).fit(x, y)
+    model = SVC(kernel="poly", degree=4, C=100, gamma=1.0, coef0=coef0).fit(x, y)
     assert model.fit_status_ == 0
     assert model.dual_gap_ <= 1e-5 * model.objective_
 

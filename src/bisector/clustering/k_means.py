@@ -1,7 +1,7 @@
 """K-means: clusters around means (Flach 8.4)."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -10,8 +10,11 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 
+from bisector.clustering.each_number import Clustering, cluster_each
 from bisector.engine.blocks import Block
+from bisector.engine.checkpoint import Checkpoint, checkpoint_of
 from bisector.engine.explanation import Explanation
+from bisector.engine.lazy_rows import by_rows
 from bisector.engine.map_reduce import map_blocks
 from bisector.engine.sources import Source
 from bisector.engine.validation import (
@@ -26,16 +29,21 @@ from bisector.engine.validation import (
     store,
 )
 from bisector.exemplars import ScatterDecomposition
-from bisector.solvers.lloyd import Lloyd, Measured, lloyd, measure, nearest_centres
+from bisector.solvers.lloyd import Lloyd, lloyd, nearest_centres, nearest_labels
 from bisector.solvers.one_dimensional_clusters import best_intervals, is_feasible
 from bisector.solvers.refine_clusters import refine_clusters
 from bisector.solvers.seeding import WAYS, seeds
+from bisector.solvers.spread import Measured, measure
 
 Floats = NDArray[np.floating[Any]]
-Init = Literal["k-means++", "random", "farthest-first", "random-partition"] | Callable[..., Any] | ArrayLike
+Init = (
+    Literal["k-means++", "k-means||", "random", "farthest-first", "random-partition"]
+    | Callable[..., Any]
+    | ArrayLike
+)
 
 # How often to begin, for n_init="auto": from the ways that spread centres once.
-_ONCE = ("k-means++", "farthest-first")
+_ONCE = ("k-means++", "k-means||", "farthest-first")
 _AUTO = 10
 
 
@@ -53,13 +61,14 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     Parameters
     ----------
     n_clusters : int, default=8
-    init : {"k-means++", "random", "farthest-first", "random-partition"}, callable or array of shape \
+    init : {"k-means++", "k-means||", "random", "farthest-first", "random-partition"}, callable or array of shape \
 (n_clusters, n_features), default="k-means++"
-        Where to begin: at rows drawn far from each other (greedily, as in scikit-learn), at any rows, at rows each
-        farthest from those before, or at the means of random parts. A callable gets
+        Where to begin: at rows drawn far from each other (greedily, as in scikit-learn); the same in a few passes
+        over more rows than memory holds (which "k-means++" means too, for data on disk); at any rows; at rows each
+        farthest from those before; or at the means of random parts. A callable gets
         ``(X, n_clusters, random_state=...)``.
     n_init : "auto" or int, default="auto"
-        How often to begin; the result of least scatter is kept. "auto" means once for "k-means++",
+        How often to begin; the result of least scatter is kept. "auto" means once for "k-means++", "k-means||",
         "farthest-first" and an array, ten times otherwise.
     max_iter : int, default=300
         How often the centres move at most in a run, those of the refinement on all rows included.
@@ -79,12 +88,16 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     n_jobs : int, default=None
         Number of threads; None means all cores allowed here, one inside a joblib worker. The result is the same,
         bit for bit, for any number.
+    checkpoint : str or path, default=None
+        A file in which a long fit keeps what it has reached, every few seconds. If the fit is interrupted, even
+        killed, the same call goes on from there, to the same result bit for bit; other data or parameters are
+        refused. The file is removed when the fit ends.
 
     Attributes
     ----------
     cluster_centers_ : array of shape (n_clusters, n_features)
     labels_ : array of int32 of shape (n_samples,)
-        The nearest centre of each row; of equals, the first.
+        The nearest centre of each row; of equals, the first. For Dask collections, a Dask array.
     inertia_ : float
         The scatter within clusters, about `cluster_centers_`.
     n_iter_ : int
@@ -132,6 +145,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         algorithm: Literal["lloyd", "elkan"] = "lloyd",
         refine: bool | Literal["auto"] = "auto",
         n_jobs: int | None = None,
+        checkpoint: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.init = init
@@ -144,13 +158,14 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         self.algorithm = algorithm
         self.refine = refine
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find the clusters of the rows of X.
 
         Parameters
         ----------
-        X : array, sparse matrix, frame or path of shape (n_samples, n_features)
+        X : array, sparse matrix, frame, path or Dask collection of shape (n_samples, n_features)
         y : ignored
         sample_weight : array of shape (n_samples,), default=None
             How often each row counts.
@@ -169,9 +184,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
             )
         measured = measure(rows, n_jobs=self.n_jobs)
         solved = refine and rows.n_features == 1 and is_feasible(rows.n_rows, k)
-        found = (
-            self._solve_numbers(rows, measured) if solved else self._search(X, rows, measured, n_init, refine)
-        )
+        if solved:
+            found = self._solve_numbers(rows, measured)
+        else:
+            with checkpoint_of(
+                self.checkpoint, self, rows, np.append(measured.mean, measured.scatter)
+            ) as kept:
+                found = self._search(X, rows, measured, n_init, refine, kept)
         n_found = int(np.count_nonzero(found.sizes))
         distinct = len(np.unique(found.centres, axis=0)) if n_found < k else k
         if distinct < k:
@@ -185,7 +204,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
             self,
             stand_in,
             cluster_centers_=found.centres,
-            labels_=found.labels,
+            labels_=self._labels(X, rows, found),
             inertia_=found.inertia,
             n_iter_=found.n_iter,
             history_=found.history,
@@ -201,7 +220,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         check_flag("copy_x", self.copy_x)
         check_choice("algorithm", self.algorithm, ("lloyd", "elkan"))
         if not given_start:
-            check_choice("init", self.init, tuple(WAYS))
+            check_choice("init", self.init, WAYS)
         if isinstance(self.n_init, str):
             check_choice("n_init", self.n_init, ("auto",))
             once = self.init in _ONCE if isinstance(self.init, str) else not callable(self.init)
@@ -217,7 +236,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
             n_init = 1
         return k, n_init
 
-    def _search(self, X: Any, rows: Source, measured: Measured, n_init: int, refine: bool) -> Lloyd:
+    def _search(
+        self, X: Any, rows: Source, measured: Measured, n_init: int, refine: bool, kept: Checkpoint
+    ) -> Lloyd:
         """Begin `n_init` times, and keep the best."""
         random = check_random_state(self.random_state)
         tol = self.tol * measured.scatter / (measured.weight * rows.n_features)
@@ -225,11 +246,12 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
             "max_iter": self.max_iter, "tol": tol, "measured": measured, "n_jobs": self.n_jobs,
         }  # fmt: skip
         best: Lloyd | None = None
-        for _ in range(n_init):
-            start = self._start(X, rows, random)
-            found = lloyd(rows, start, verbose=self.verbose, **limits)
+        for number in range(n_init):
+            run = kept.part(f"run {number}")
+            start = run.drawn("start", random, lambda: {"centres": self._start(X, rows, random)})
+            found = lloyd(rows, start["centres"], verbose=self.verbose, kept=run, **limits)
             if refine:
-                found = refine_clusters(rows, found, random, **limits)
+                found = refine_clusters(rows, found, random, kept=run, **limits)
             if best is None or found.inertia < best.inertia:
                 best = found
         assert best is not None
@@ -261,14 +283,47 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         """Find the clusters and return the labels of the rows."""
         return self.fit(X, sample_weight=sample_weight).labels_
 
+    def cluster_each(self, X: Any, k_range: Iterable[int]) -> list[Clustering]:
+        """Find clusters in several numbers, as one does to choose among them; faster than by a fit for each.
+
+        With few features, default beginnings and numbers close to each other, the clusters of one number begin from
+        those of the numbers beside it, one centre more or less. Otherwise a copy of this model is fitted for each.
+        The model itself stays as it is.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, frame or path of shape (n_samples, n_features)
+        k_range : iterable of int
+            The numbers of clusters, instead of `n_clusters`.
+
+        Returns
+        -------
+        list of Clustering
+            For each number the `labels` of the rows, the `scatter` within clusters, and `n_clusters`, how many of
+            them have rows.
+
+        Examples
+        --------
+        >>> from bisector import KMeans
+        >>> X = [[0, 3], [3, 3], [3, 0], [-2, -4], [-4, -2]]
+        >>> [found.scatter for found in KMeans(random_state=0).cluster_each(X, range(1, 4))]
+        [76.0, 16.0, 8.5]
+        """
+        n_init = self._check_parameters(not isinstance(self.init, str))[1]
+        default = isinstance(self.init, str) and self.init == "k-means++" and n_init == 1
+        refine = self.refine == "auto" or check_flag("refine", self.refine)
+        return cluster_each(self, X, k_range, may_climb=default and refine)
+
     def fit_transform(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Floats:
         """Find the clusters and return the distances of the rows to all centres."""
         return self.fit(X, sample_weight=sample_weight).transform(X)
 
+    @by_rows
     def predict(self, X: Any) -> NDArray[np.int32]:
         """Return the nearest centre of every row; of equals, the first."""
-        return nearest_centres(check_rows(self, X), self._centres(), n_jobs=self.n_jobs)[0]
+        return nearest_labels(check_rows(self, X), self._centres(), n_jobs=self.n_jobs)
 
+    @by_rows
     def transform(self, X: Any) -> Floats:
         """Return the distance of every row to every centre, shape (n_samples, n_clusters)."""
         rows = check_rows(self, X)
@@ -310,6 +365,16 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
     def _centres(self) -> NDArray[Any]:
         return self.cluster_centers_
+
+    def _labels(self, X: Any, rows: Source, found: Lloyd) -> Any:
+        """Return the labels; those of a Dask collection as one that is computed when it is asked for."""
+        if rows.executor is None:
+            return found.labels
+        model = KMeans(self.n_clusters)
+        model.cluster_centers_, model.n_features_in_ = found.centres, rows.n_features
+        if rows.feature_names is not None:
+            model.feature_names_in_ = np.array(rows.feature_names, dtype=object)
+        return model.predict(X)
 
     @property
     def _n_features_out(self) -> int:

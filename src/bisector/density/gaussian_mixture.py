@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from bisector.density.boxes import check_box, check_dense
+from bisector.density.boxes import check_box
 from bisector.density.mixture_parameters import (
     check_covariances,
     check_means,
@@ -20,9 +20,12 @@ from bisector.density.mixture_parameters import (
     collapsed,
     told,
 )
+from bisector.density.mixture_rows import known_rows, rows_of
+from bisector.engine.checkpoint import Checkpoint, checkpoint_of
 from bisector.engine.explanation import Explanation
+from bisector.engine.lazy_rows import by_rows
 from bisector.engine.map_reduce import map_blocks
-from bisector.engine.sources import source
+from bisector.engine.sources import Source
 from bisector.engine.validation import (
     blank,
     check_choice,
@@ -36,18 +39,16 @@ from bisector.solvers.em import (
     Floor,
     MixtureFit,
     expectation_maximisation,
-    maximised,
-    moments_of_shares,
-    references_of,
 )
+from bisector.solvers.held_rows import held
 from bisector.solvers.interval_em import interval_expectation_maximisation
 from bisector.solvers.mixture import Mixture, log_totals
 from bisector.solvers.mixture_shapes import SHAPES, Diagonal, Shape
-from bisector.solvers.mixture_start import cluster_labels, spread_rows
+from bisector.solvers.mixture_start import WAYS, even_mixture, first_mixture
+from bisector.solvers.spread import Measured, measure
 
 Floats = NDArray[np.float64]
 
-STARTS = ("kmeans", "k-means++", "random", "random_from_data")
 FIXABLE = ("weights", "means", "covariances")
 
 
@@ -87,6 +88,10 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         maximised (LFD Problem 6.27): it is bounded, so that no floor is needed.
     n_jobs : int, optional
         Threads; all cores by default.
+    checkpoint : str or path, optional
+        A file in which a long fit keeps what it has reached, every few seconds. If the fit is interrupted, even
+        killed, the same call goes on from there, to the same result bit for bit; other data or parameters are
+        refused. The file is removed when the fit ends.
 
     Attributes
     ----------
@@ -135,6 +140,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         fixed: Iterable[str] = (),
         interval: float | None = None,
         n_jobs: int | None = None,
+        checkpoint: Any = None,
     ) -> None:
         self.n_components = n_components
         self.covariance_type = covariance_type
@@ -154,6 +160,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         self.fixed = fixed
         self.interval = interval
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
 
     _mixture: Mixture
 
@@ -194,7 +201,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
+        X : array-like, memory map, frame, path of Parquet files or Dask collection, of shape (n_rows, n_features)
         y : ignored
         sample_weight : array-like of shape (n_rows,), optional
             A weight counts as so many equal rows.
@@ -204,34 +211,32 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         self
         """
         stand_in, shape = blank(self), self._checked()
-        rows = check_dense(stand_in, X, reset=True, at_least=2)
-        weights = check_weights(sample_weight, len(rows))
-        if weights is not None and not weights.all():
-            rows, weights = rows[weights > 0], weights[weights > 0]
-        counted = np.ones(len(rows)) if weights is None else weights
-        k, d = self.n_components, rows.shape[1]
-        if len(rows) < k:
+        rows = rows_of(stand_in, X, sample_weight)
+        k, d = self.n_components, rows.n_features
+        if rows.n_rows < k:
             raise ValueError(
-                f"Expected n_samples >= n_components but got n_components = {k}, n_samples = {len(rows)}"
+                f"Expected n_samples >= n_components but got n_components = {k}, n_samples = {rows.n_rows}"
             )
         if self.interval is not None and d != 1:
             raise ValueError(f"interval is for a single feature, but X has {d}: use reg_covar.")
         floor = Floor(float(self.reg_covar), self.floor == "added")
         again = self.warm_start and hasattr(self, "_mixture") and self._mixture.means.shape == (k, d)
         rng = check_random_state(self.random_state)
+        measured = measure(rows, n_jobs=self.n_jobs)
         best: MixtureFit | None = None
-        for _ in range(1 if again else self.n_init):
-            start = (
-                self._mixture if again else self._start(rows, counted, shape, self._first_floor(floor), rng)
-            )
-            try:
-                found = self._run(rows, weights, start, floor)
-            except np.linalg.LinAlgError:
-                raise ValueError(
-                    f"A component has no variance in some direction, with reg_covar={self.reg_covar:g}: raise it."
-                ) from None
-            if best is None or (found.history and found.history[-1] > best.history[-1]):
-                best = found
+        with checkpoint_of(self.checkpoint, self, rows, np.append(measured.mean, measured.scatter)) as kept:
+            for number in range(1 if again else self.n_init):
+                run = kept.part(f"run {number}")
+                start = self._mixture if again else self._start(rows, measured, shape, floor, rng, run)
+                try:
+                    found = self._run(rows, start, floor, run)
+                except np.linalg.LinAlgError:
+                    raise ValueError(
+                        f"A component has no variance in some direction, with reg_covar={self.reg_covar:g}: raise "
+                        "it."
+                    ) from None
+                if best is None or (found.history and found.history[-1] > best.history[-1]):
+                    best = found
         assert best is not None
         if not best.converged and self.max_iter > 0:
             warnings.warn(
@@ -239,7 +244,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        flat = collapsed(best.mixture, rows, counted, float(self.reg_covar))
+        flat = collapsed(best.mixture, rows, measured.mean, float(self.reg_covar))
         if flat.any():
             warnings.warn(
                 f"Component {int(np.flatnonzero(flat)[0])} has collapsed to the least variance, reg_covar="
@@ -253,6 +258,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         """Fit, and return the most probable component of every row."""
         return self.fit(X, y, sample_weight).predict(X)
 
+    @by_rows
     def score_samples(self, X: Any) -> Floats:
         """Return the logarithm of the density at every row of X."""
         return log_totals(self._parts(X))
@@ -262,10 +268,12 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         logs = self.score_samples(X)
         return float(np.average(logs, weights=check_weights(sample_weight, len(logs))))
 
+    @by_rows
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Return the most probable component of every row."""
         return np.asarray(self._parts(X).argmax(axis=1))
 
+    @by_rows
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of every component for every row."""
         parts = self._parts(X)
@@ -337,7 +345,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
 
     def _parts(self, X: Any) -> Floats:
         check_is_fitted(self)
-        rows = source(check_dense(self, X, reset=False))
+        rows = known_rows(self, X)
         return np.asarray(map_blocks(_block_parts, rows, self._mixture, n_jobs=self.n_jobs))
 
     def _checked(self) -> Shape:
@@ -347,7 +355,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         check_finite("reg_covar", self.reg_covar, at_least=0)
         check_count("max_iter", self.max_iter, at_least=0)
         check_count("n_init", self.n_init)
-        check_choice("init_params", self.init_params, STARTS)
+        check_choice("init_params", self.init_params, WAYS)
         check_choice("floor", self.floor, ("least", "added"))
         check_flag("warm_start", self.warm_start)
         if self.interval is not None:
@@ -364,43 +372,31 @@ class GaussianMixture(DensityMixin, BaseEstimator):
                 raise ValueError(f"fixed names the {part}, which therefore have to be given as {name}.")
         return SHAPES[check_choice("covariance_type", self.covariance_type, tuple(SHAPES))]
 
-    def _run(self, rows: NDArray[Any], weights: Floats | None, start: Mixture, floor: Floor) -> MixtureFit:
+    def _run(self, rows: Source, start: Mixture, floor: Floor, kept: Checkpoint) -> MixtureFit:
         if self.interval is not None:
-            x = rows[:, 0].astype(np.float64)
-            counted = np.ones(len(x)) if weights is None else weights
+            x = held(rows, "Fitting GaussianMixture with intervals")[:, 0].astype(np.float64)
+            counted = np.ones(len(x)) if rows.sample_weight is None else rows.sample_weight
             return interval_expectation_maximisation(
                 x, counted, start, float(self.interval), floor=floor.variance, tol=self.tol,
                 max_iter=self.max_iter, fixed=frozenset(self.fixed),
             )  # fmt: skip
         return expectation_maximisation(
-            source(rows, sample_weight=weights), start, floor=floor, tol=self.tol, max_iter=self.max_iter,
-            fixed=self.fixed, n_jobs=self.n_jobs,
+            rows, start, floor=floor, tol=self.tol, max_iter=self.max_iter, fixed=self.fixed, n_jobs=self.n_jobs,
+            kept=kept,
         )  # fmt: skip
 
-    def _first_floor(self, floor: Floor) -> Floor:
-        """Return the floor at the start: values known up to ± an interval have at least its variance."""
-        if self.interval is None:
-            return floor
-        return Floor(max(floor.variance, float(self.interval) ** 2 / 3))
-
     def _start(
-        self, rows: NDArray[Any], weights: Floats, shape: Shape, floor: Floor, rng: np.random.RandomState
-    ) -> Mixture:
+        self, rows: Source, measured: Measured, shape: Shape, floor: Floor, rng: np.random.RandomState,
+        kept: Checkpoint,
+    ) -> Mixture:  # fmt: skip
         """Return the mixture of rows shared out as `init_params` says, with what was given in its place."""
-        k, d = self.n_components, rows.shape[1]
-        given = [self.weights_init, self.means_init, self.precisions_init]
-        middle = np.average(rows, axis=0, weights=weights)
-        variances = np.average((rows - middle) ** 2, axis=0, weights=weights)
-        # What a component without rows stays with.
-        spread = shape.alike(np.maximum(variances, floor.variance), k)
-        blank_start = Mixture(np.full(k, 1 / k), np.tile(middle, (k, 1)).astype(np.float64), spread, shape)
-        made = blank_start
-        if any(part is None for part in given):
-            shares = self._first_shares(rows, weights, rng) * weights[:, None]
-            references = references_of(blank_start)
-            made = maximised(
-                blank_start, moments_of_shares(rows, shares, references, shape), references, floor
-            )
+        k, d = self.n_components, rows.n_features
+        if self.interval is not None:  # values known up to ± an interval have at least its variance
+            floor = Floor(max(floor.variance, float(self.interval) ** 2 / 3))
+        made = even_mixture(measured, k, shape, floor)
+        if any(part is None for part in (self.weights_init, self.means_init, self.precisions_init)):
+            how, first = self.init_params, kept.part("start")
+            made = first_mixture(how, rows, measured, made, floor, rng, n_jobs=self.n_jobs, kept=first)
         changes: dict[str, Any] = {}
         if self.weights_init is not None:
             changes["weights"] = check_mixture_weights("weights_init", self.weights_init, k)
@@ -415,20 +411,6 @@ class GaussianMixture(DensityMixin, BaseEstimator):
             )
             changes["covariances"] = inverted if floor.added else shape.floored(inverted, floor.variance)
         return replace(made, **changes)
-
-    def _first_shares(self, rows: NDArray[Any], weights: Floats, rng: np.random.RandomState) -> Floats:
-        n, k = len(rows), self.n_components
-        if self.init_params == "random":
-            shares = rng.uniform(size=(n, k))
-            return np.asarray(shares / shares.sum(axis=1, keepdims=True))
-        shares = np.zeros((n, k))
-        if self.init_params == "kmeans":
-            shares[np.arange(n), cluster_labels(rows, k, weights, rng)] = 1.0
-        elif self.init_params == "k-means++":
-            shares[spread_rows(rows.astype(np.float64), k, weights, rng), np.arange(k)] = 1.0
-        else:
-            shares[rng.choice(n, k, replace=False), np.arange(k)] = 1.0
-        return shares
 
 
 def _block_parts(block: Any, mixture: Mixture) -> Floats:

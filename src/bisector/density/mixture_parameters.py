@@ -5,9 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bisector.solvers.em import MixtureFit
+from bisector.engine.blocks import Block
+from bisector.engine.map_reduce import map_reduce
+from bisector.engine.sources import Source
+from bisector.solvers.em import MixtureFit, Shared, moments_of_shares
 from bisector.solvers.mixture import Mixture
-from bisector.solvers.mixture_shapes import Diagonal, Shape
+from bisector.solvers.mixture_shapes import SHAPES, Diagonal, Shape
 
 Floats = NDArray[np.float64]
 
@@ -70,7 +73,7 @@ def told(found: MixtureFit) -> dict[str, Any]:
     }
 
 
-def collapsed(mixture: Mixture, rows: NDArray[Any], weights: Floats, floor: float) -> NDArray[np.bool_]:
+def collapsed(mixture: Mixture, rows: Source, mean: Floats, floor: float) -> NDArray[np.bool_]:
     """Tell which components lie at the floor in more directions than the data as a whole."""
     k, d = mixture.means.shape
     least = floor * (1 + 1e-6)
@@ -78,6 +81,10 @@ def collapsed(mixture: Mixture, rows: NDArray[Any], weights: Floats, floor: floa
     low = (variances <= least).sum(axis=1)
     if not low.any():
         return np.zeros(k, dtype=bool)
-    away = rows.astype(np.float64) - np.average(rows, axis=0, weights=weights)
-    whole = np.linalg.eigvalsh((away.T * weights) @ away / weights.sum())
+    found = map_reduce(_block_scatter, rows, mean, doing="measuring")
+    whole = np.linalg.eigvalsh(found.squares[0] / found.counts[0])
     return np.asarray(low > (whole <= least).sum())
+
+
+def _block_scatter(block: Block, mean: Floats) -> Shared:
+    return moments_of_shares(block.dense, block.weights[:, None], mean[None], SHAPES["full"])

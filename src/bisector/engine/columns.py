@@ -62,7 +62,9 @@ class Column(NDArrayOperatorsMixin):
             delayed(values[first : first + size], pure=False, traverse=False)
             for first, size in zip(starts, sizes, strict=False)
         ]
-        made = cls(parts, sizes, values.dtype, None if values.ndim == 1 else values.shape[1])
+        from .dask_passes import placed
+
+        made = cls(placed(parts), sizes, values.dtype, None if values.ndim == 1 else values.shape[1])
         made.held = values
         return made
 

@@ -224,6 +224,16 @@ def computed(nodes: list[Any], doing: str, parts: list[Any] | None = None) -> li
             ) from error
 
 
+def placed(parts: list[Any]) -> list[Any]:
+    """Send data in memory to the cluster, if there is one, once for all passes; a scheduler can send them again."""
+    import dask
+
+    if _active_client() is None:
+        return parts
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
+        return list(dask.persist(*parts))
+
+
 def _watched(client: Any, nodes: list[Any], parts: list[Any], bar: Bar) -> list[Any]:
     """Compute on a cluster, and count the partitions as they are done; none is kept longer than needed."""
     from distributed import as_completed

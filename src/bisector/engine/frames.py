@@ -151,6 +151,8 @@ def _number(value: Any) -> float:
 # What Parquet files are mostly written with; what reading may take of the memory budget.
 PAGE_BYTES = 2**20
 SHARE_FOR_READING = 0.75
+# So much is decoded at a time: a batch costs the same few calls for every column, however short it is.
+BATCH_BYTES = 2**24
 
 
 class DatasetSource(Source):
@@ -188,11 +190,12 @@ class DatasetSource(Source):
         return len(self._targets) or super().n_targets
 
     def most_readers(self) -> int:
-        """Return how many threads may read at once: each holds a page of every column and a few blocks."""
+        """Return how many threads may read at once: each holds pages and a batch of columns, and two blocks."""
         longest = max(self.partitions, default=0)
         block_rows = int(np.diff(self.boundaries).max(initial=0))
         columns = self.n_features + len(self._targets)
-        per_reader = columns * (min(PAGE_BYTES, 8 * longest) + 4 * 8 * block_rows)
+        batch_rows = min(longest, _batch_rows(block_rows, columns))
+        per_reader = columns * (2 * min(PAGE_BYTES, 8 * longest) + 8 * (batch_rows + 2 * block_rows))
         return max(1, int(SHARE_FOR_READING * budget() / max(1, per_reader)))
 
     def groups(self, size: int) -> list[range]:
@@ -231,14 +234,13 @@ class DatasetSource(Source):
         sizes = np.diff(boundaries).tolist()
         number, filled = 0, 0
         table = np.empty((sizes[0], len(columns)), self._row_dtype)
-        for batch in part.batches(columns, max(sizes)):
-            used = 0
+        for batch in part.batches(columns, _batch_rows(max(sizes), len(columns))):
+            used, first_row = 0, int(boundaries[number]) + filled
+            pieces = [_numbers(part.column(batch, name), name, first_row) for name in columns]
             while used < batch.num_rows:
                 count = min(len(table) - filled, batch.num_rows - used)
-                first_row = int(boundaries[number]) + filled
-                for j, name in enumerate(columns):
-                    piece = part.column(batch, name, used, count)
-                    table[filled : filled + count, j] = _numbers(piece, name, first_row)
+                for j, piece in enumerate(pieces):
+                    table[filled : filled + count, j] = piece[used : used + count]
                 filled, used = filled + count, used + count
                 if filled == len(table):
                     yield self._block(int(boundaries[number]), table)
@@ -286,7 +288,7 @@ class _Part:
         with self._fragment.open() as file:
             metadata = self._fragment.metadata  # known already: the file's footer need not be read again
             parquet = pyarrow.parquet.ParquetFile(
-                file, metadata=metadata, pre_buffer=False, buffer_size=2**16
+                file, metadata=metadata, pre_buffer=False, buffer_size=PAGE_BYTES
             )
             yield from parquet.iter_batches(
                 batch_rows, row_groups=[self._row_group], columns=present, use_threads=False
@@ -294,11 +296,16 @@ class _Part:
         # Arrow keeps what a thread has freed for that thread: with several, a multiple of what is in use.
         pyarrow.default_memory_pool().release_unused()
 
-    def column(self, batch: Any, name: str, first: int, count: int) -> NDArray[Any]:
-        """Return a piece of a column of one batch; a column that this file lacks is missing in every row."""
+    def column(self, batch: Any, name: str) -> NDArray[Any]:
+        """Return a column of one batch; one that this file lacks is missing in every row."""
         if name in batch.schema.names:
-            return batch.column(name).slice(first, count).to_numpy(zero_copy_only=False)
-        return np.full(count, self._same_everywhere.get(name))
+            return batch.column(name).to_numpy(zero_copy_only=False)
+        return np.full(batch.num_rows, self._same_everywhere.get(name))
+
+
+def _batch_rows(block_rows: int, n_columns: int) -> int:
+    """Return how many rows are decoded at a time: whole blocks, at least one."""
+    return block_rows * max(1, BATCH_BYTES // max(1, 8 * n_columns * block_rows))
 
 
 def _parts_of(fragment: Any) -> list[_Part]:

@@ -175,3 +175,115 @@ def _compile_prefetch(array: Any, place: Any) -> Any:
 
         return fetch
     return None
+
+
+# How many comparisons are told at once.
+BITS = 64
+
+
+def bits_below(values: NDArray[Any], bounds: NDArray[Any], first: int) -> int:
+    """Tell of 64 values from `first` on which are below their bounds: bit i is of ``values[first + i]``.
+
+    Inside a loop these are a few instructions, and no branch that nobody can foresee; the arrays are of one
+    floating type and end no earlier.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bisector.engine.intrinsics import bits_below
+    >>> bin(bits_below(np.arange(64.0), np.full(64, 3.0), 0))
+    '0b111'
+    """
+    below = values[first : first + BITS] < bounds[first : first + BITS]
+    return sum(1 << i for i in np.flatnonzero(below).tolist())
+
+
+@intrinsic
+def _bits_below(typing_context: Any, values: Any, bounds: Any, first: Any) -> Any:
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        register = ir.VectorType(context.get_value_type(values.dtype), BITS)
+
+        def load(kind: Any, argument: Any) -> Any:
+            held = context.make_array(kind)(context, builder, argument)
+            address = builder.gep(held.data, [arguments[2]])
+            loaded = builder.load(builder.bitcast(address, register.as_pointer()))
+            loaded.align = values.dtype.bitwidth // 8
+            return loaded
+
+        left, right = (load(*pair) for pair in zip(signature.args[:2], arguments[:2], strict=True))
+        return builder.bitcast(builder.fcmp_ordered("<", left, right), ir.IntType(BITS))
+
+    return types.uint64(values, bounds, types.int64), emit
+
+
+@overload(bits_below)
+def _compile_bits_below(values: Any, bounds: Any, first: Any) -> Any:
+    flat = all(
+        isinstance(kind, types.Array) and (kind.ndim, kind.layout) == (1, "C") for kind in (values, bounds)
+    )
+    if flat and isinstance(values.dtype, types.Float) and values.dtype == bounds.dtype:
+
+        def told(values: Any, bounds: Any, first: Any) -> Any:
+            return _bits_below(values, bounds, first)
+
+        return told
+    return None
+
+
+def lowest_bit(bits: int) -> int:
+    """Return the number of the lowest bit that is set, and 64 if none is.
+
+    Examples
+    --------
+    >>> from bisector.engine.intrinsics import lowest_bit
+    >>> lowest_bit(0b1100)
+    2
+    """
+    bits = int(bits)
+    return (bits & -bits).bit_length() - 1 if bits else BITS
+
+
+@intrinsic
+def _lowest_bit(typing_context: Any, bits: Any) -> Any:
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        integer, flag = ir.IntType(BITS), ir.IntType(1)
+        count = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(integer, [integer, flag]), f"llvm.cttz.i{BITS}"
+        )
+        return builder.call(count, [arguments[0], ir.Constant(flag, 0)])
+
+    return types.int64(types.uint64), emit
+
+
+@overload(lowest_bit)
+def _compile_lowest_bit(bits: Any) -> Any:
+    if isinstance(bits, types.Integer):
+
+        def lowest(bits: Any) -> Any:
+            return _lowest_bit(bits)
+
+        return lowest
+    return None
+
+
+def without_lowest_bit(bits: int) -> int:
+    """Return bits without the lowest that is set, if one is.
+
+    Examples
+    --------
+    >>> from bisector.engine.intrinsics import without_lowest_bit
+    >>> bin(without_lowest_bit(0b1100))
+    '0b1000'
+    """
+    return bits & (bits - 1)
+
+
+@overload(without_lowest_bit)
+def _compile_without_lowest_bit(bits: Any) -> Any:
+    if bits == types.uint64:
+
+        def without(bits: Any) -> Any:
+            return bits & (bits - np.uint64(1))
+
+        return without
+    return None

@@ -113,8 +113,9 @@ class BasicLinearClassifier(HoldsValues, PlaneClassifier):
 
         Parameters
         ----------
-        X : array, sparse matrix, pandas or polars frame, Arrow table or dataset, or path of a Parquet file \
-or folder, of shape (n_samples, n_features); with a kernel, the rows it compares
+        X : array, sparse matrix, pandas or polars frame, Arrow table or dataset, path of a Parquet file or \
+folder, Dask array or dataframe, or list of delayed blocks, of shape (n_samples, n_features); with a kernel, the \
+rows it compares
         y : array of shape (n_samples,), or the name of a column of X
         sample_weight : array of shape (n_samples,), default=None
 

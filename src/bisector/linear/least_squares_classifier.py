@@ -101,8 +101,8 @@ class LeastSquaresClassifier(PlaneClassifier):
 
         Parameters
         ----------
-        X : array, sparse matrix, pandas or polars frame, Arrow table or dataset, or path of a Parquet file \
-or folder, of shape (n_samples, n_features)
+        X : array, sparse matrix, pandas or polars frame, Arrow table or dataset, path of a Parquet file or \
+folder, Dask array or dataframe, or list of delayed blocks, of shape (n_samples, n_features)
         y : array of shape (n_samples,), or the name of a column of X
         sample_weight : array of shape (n_samples,), default=None
 

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from bisector.engine.callbacks import CallbackSupport, Iterations, iterations, with_callbacks
+from bisector.engine.checkpoint import checkpoint_of
 from bisector.engine.columns import mapped
 from bisector.engine.lazy_rows import by_rows
 from bisector.engine.row_sums import total_weight
@@ -87,6 +88,10 @@ class LogisticRegression(CallbackSupport, DecidesBySparsePlanes, PlaneClassifier
     scheme : {"multinomial", "one-vs-rest"}, default="multinomial"
         For more than two classes: the softmax of all scores, or one two-class problem for each class, whose
         probabilities are divided by their sum.
+    checkpoint : str or path, default=None
+        A file in which a long fit keeps what it has reached, every few seconds. If the fit is interrupted, even
+        killed, the same call goes on from there, to the same result bit for bit; other data or parameters are
+        refused. The file is removed when the fit ends.
 
     Attributes
     ----------
@@ -159,6 +164,7 @@ class LogisticRegression(CallbackSupport, DecidesBySparsePlanes, PlaneClassifier
         warm_start: bool = False,
         n_jobs: int | None = None,
         scheme: Literal["multinomial", "one-vs-rest"] = "multinomial",
+        checkpoint: Any = None,
     ) -> None:
         self.penalty = penalty
         self.C = C
@@ -175,6 +181,7 @@ class LogisticRegression(CallbackSupport, DecidesBySparsePlanes, PlaneClassifier
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.scheme = scheme
+        self.checkpoint = checkpoint
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
@@ -182,8 +189,8 @@ class LogisticRegression(CallbackSupport, DecidesBySparsePlanes, PlaneClassifier
 
         Parameters
         ----------
-        X : array, sparse matrix, pandas or polars frame, Arrow table or dataset, or path of a Parquet file \
-or folder, of shape (n_samples, n_features)
+        X : array, sparse matrix, pandas or polars frame, Arrow table or dataset, path of a Parquet file or \
+folder, Dask array or dataframe, or list of delayed blocks, of shape (n_samples, n_features)
         y : array of shape (n_samples,), or the name of a column of X
         sample_weight : array of shape (n_samples,), default=None
 
@@ -209,9 +216,18 @@ or folder, of shape (n_samples, n_features)
                 for k in range(n_classes)
             ]
         metadata = {"sample_weight": sample_weight}
-        with iterations(
-            self, "logistic regression", max_iter * len(problems), self.verbose, X=X, y=y, metadata=metadata
-        ) as steps:
+        with (
+            checkpoint_of(self.checkpoint, self, rows) as kept,
+            iterations(
+                self,
+                "logistic regression",
+                max_iter * len(problems),
+                self.verbose,
+                X=X,
+                y=y,
+                metadata=metadata,
+            ) as steps,
+        ):
             watch = _watcher(steps, classes if len(problems) == 1 else None)
             fits = [
                 logistic(
@@ -226,8 +242,9 @@ or folder, of shape (n_samples, n_features)
                     start=begin,
                     watch=watch,
                     n_jobs=self.n_jobs,
+                    kept=kept.part(f"problem {number}"),
                 )
-                for part, n_parts, begin in problems
+                for number, (part, n_parts, begin) in enumerate(problems)
             ]
         if not steps.stopped:
             _warn(fits, max_iter)

@@ -102,8 +102,8 @@ class TotalLeastSquares(MultiOutputMixin, RegressorMixin, HasPlanes):
 
         Parameters
         ----------
-        X : array, sparse matrix, pandas or polars frame, Arrow table or dataset, or path of a Parquet file \
-or folder, of shape (n_samples, n_features)
+        X : array, sparse matrix, pandas or polars frame, Arrow table or dataset, path of a Parquet file or \
+folder, Dask array or dataframe, or list of delayed blocks, of shape (n_samples, n_features)
         y : array of shape (n_samples,) or (n_samples, n_targets), or the name(s) of columns of X
         sample_weight : array of shape (n_samples,), default=None
 

@@ -21,9 +21,9 @@ from bisector.measures.uniform_references import (
     box_of,
     check_range,
     check_values,
-    clustered_labels,
+    clusterings,
+    clusters_together,
     logarithm,
-    scatter_within,
 )
 
 Floats = NDArray[np.float64]
@@ -133,7 +133,8 @@ def gap_statistic(
         Finite numbers.
     clusterer : estimator
         With a parameter `n_clusters` and `fit_predict`; a clone of it is fitted for each k to X and to each
-        reference. For k = 1 nothing is fitted.
+        reference. One that has `cluster_each`, as `KMeans`, is asked for all k at once. For k = 1 nothing is
+        fitted.
     k_range : iterable of int, default=range(1, 11)
         The numbers of clusters to try.
     n_refs : int, default=20
@@ -173,17 +174,19 @@ def gap_statistic(
     ks = check_range(k_range, len(values))
     box = box_of(values, reference)
     seeds = np.random.SeedSequence(seed_of(random_state)).generate_state(1 + 2 * n_refs)
-    items = [(b, int(k)) for b in range(n_refs + 1) for k in ks[::-1]]  # the longest first
-    with track("gap statistic", total=len(items), verbose=verbose) as bar:
+    numbers = ks[::-1].tolist()  # the longest first
+    parts = [numbers] if clusters_together(clusterer) else [[k] for k in numbers]
+    items = [(b, part) for b in range(n_refs + 1) for part in parts]
+    with track("gap statistic", total=(n_refs + 1) * len(ks), verbose=verbose) as bar:
 
-        def fit(item: tuple[int, int]) -> tuple[float, NDArray[Any] | None]:
-            b, k = item
+        def find(item: tuple[int, list[int]]) -> list[tuple[float, NDArray[Any] | None]]:
+            b, part = item
             rows = values if b == 0 else box.draw(len(values), np.random.default_rng(seeds[2 * b]))
-            labels = clustered_labels(clusterer, rows, k, int(seeds[max(0, 2 * b - 1)] >> 1))
-            bar.advance()
-            return scatter_within(rows, labels), labels if b == 0 else None
+            found = clusterings(clusterer, rows, part, int(seeds[max(0, 2 * b - 1)] >> 1))
+            bar.advance(len(part))
+            return [(one.scatter, one.labels if b == 0 else None) for one in found]
 
-        done = parallel(fit, items, n_jobs=n_jobs)
+        done = [one for found in parallel(find, items, n_jobs=n_jobs) for one in found]
     logs = logarithm(np.array([scatter for scatter, _ in done]).reshape(n_refs + 1, len(ks))[:, ::-1])
     labels = [found for _, found in done[: len(ks)] if found is not None][::-1]
     return _gap_of(ks, logs[0], logs[1:], labels, rule, reference)

@@ -32,7 +32,7 @@ from bisector.measures.uniform_references import (
     box_of,
     check_range,
     check_values,
-    clustered_labels,
+    clusterings,
     scatter_within,
 )
 
@@ -133,7 +133,7 @@ def structure_test(
         Finite numbers.
     clusterer : estimator
         With a parameter `n_clusters` and `fit_predict`; a clone of it is fitted for each k to X and to each
-        reference.
+        reference. One that has `cluster_each`, as `KMeans`, is asked for all k at once.
     k_range : iterable of int, default=range(1, 7)
         The numbers of clusters to try; 1 is what the others are compared with, whether it is named or not.
     n_refs : int, default=99
@@ -213,11 +213,10 @@ def _figures(clusterer: Any, rows: Floats, ks: Integers, seed: int) -> Floats:
     """Return the average silhouettes, and the falls of the logarithm of the scatter, for each k."""
     found = np.empty((2, len(ks)))
     one = scatter_within(rows, np.zeros(len(rows)))
-    for place, k in enumerate(ks):
-        labels = clustered_labels(clusterer, rows, int(k), seed)
-        several = len(np.unique(labels)) > 1  # equal rows may leave a clusterer fewer clusters
+    for place, (labels, scatter, n_clusters) in enumerate(clusterings(clusterer, rows, ks.tolist(), seed)):
+        several = n_clusters > 1  # equal rows may leave a clusterer fewer clusters
         found[0, place] = silhouette_score(rows, labels, metric="sqeuclidean", n_jobs=1) if several else 0.0
-        left = scatter_within(rows, labels) / one if one > 0 else 1.0
+        left = scatter / one if one > 0 else 1.0
         found[1, place] = -math.log(max(left, _LEAST_SHARE))
     return found
 

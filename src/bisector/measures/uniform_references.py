@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bisector.distances.group_centres import Groups, Squares, centres_of
 from bisector.distances.numeric_rows import NumericRows, numeric_rows
 from bisector.engine.validation import check_count
+from bisector.solvers.cluster_ladder import Clustering
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -40,10 +41,13 @@ class Box(NamedTuple):
 
     def draw(self, n: int, rng: np.random.Generator) -> Floats:
         """Draw rows evenly, and stretch them to the borders."""
-        shares = rng.random((n, len(self.low)))
-        least, largest = shares.min(axis=0), shares.max(axis=0)
-        shares = (shares - least) / np.where(largest > least, largest - least, 1.0)
-        inside = self.low + shares * (self.high - self.low)
+        shares = np.ascontiguousarray(rng.random((n, len(self.low))).T)  # long rows are gone through faster
+        least, largest = shares.min(axis=1), shares.max(axis=1)
+        shares -= least[:, None]
+        shares /= np.where(largest > least, largest - least, 1.0)[:, None]
+        shares *= (self.high - self.low)[:, None]
+        shares += self.low[:, None]
+        inside = np.ascontiguousarray(shares.T)
         return self.centre + (inside if self.axes is None else inside @ self.axes.T)
 
 
@@ -78,15 +82,30 @@ def check_range(k_range: Any, n: int, *, at_least: int = 1) -> Integers:
     return np.unique(np.array(numbers, dtype=np.int64))
 
 
-def clustered_labels(clusterer: Any, values: Floats, k: int, seed: int) -> NDArray[Any]:
-    """Return the labels that a clusterer gives rows for k clusters.
+def clusterings(clusterer: Any, values: Floats, numbers: list[int], seed: int) -> list[Clustering]:
+    """Return the clusters that a clusterer finds in rows, for each number of clusters.
 
-    A parameter `random_state` that is None is set, so that the answer can be had again.
+    A clusterer that can do so (`clusters_together`) finds them for all numbers at once. A parameter `random_state`
+    that is None is set, so that the answer can be had again.
     """
+    if numbers == [1]:
+        labels = np.zeros(len(values), dtype=np.int32)
+        return [Clustering(labels, scatter_within(values, labels), 1)]
+    model = _seeded(clusterer, seed)
+    if not clusters_together(model):
+        return [_clustering(model, values, k) for k in numbers]
+    found, rounding = model.cluster_each(values, numbers), _rounding(values)
+    return [one._replace(scatter=one.scatter if one.scatter > rounding else 0.0) for one in found]
+
+
+def clusters_together(clusterer: Any) -> bool:
+    """Tell whether a clusterer finds clusters in several numbers at once."""
+    return hasattr(clusterer, "cluster_each")
+
+
+def _seeded(clusterer: Any, seed: int) -> Any:
     from sklearn.base import clone
 
-    if k == 1:
-        return np.zeros(len(values), dtype=np.int64)
     model = clone(clusterer)
     params = model.get_params()
     if "n_clusters" not in params:
@@ -94,10 +113,19 @@ def clustered_labels(clusterer: Any, values: Floats, k: int, seed: int) -> NDArr
             f"{type(clusterer).__name__} has no parameter n_clusters: give a clusterer that is told how many "
             "clusters to find, such as KMeans()."
         )
-    model.set_params(n_clusters=int(k))
     if "random_state" in params and params["random_state"] is None:
         model.set_params(random_state=seed)
-    return np.asarray(model.fit_predict(values))
+    return model
+
+
+def _clustering(model: Any, values: Floats, k: int) -> Clustering:
+    from sklearn.base import clone
+
+    if k == 1:
+        labels = np.zeros(len(values), dtype=np.int32)
+    else:
+        labels = np.asarray(clone(model).set_params(n_clusters=k).fit_predict(values))
+    return Clustering(labels, scatter_within(values, labels), len(np.unique(labels)))
 
 
 def scatter_within(values: Floats, labels: NDArray[Any]) -> float:
@@ -107,8 +135,12 @@ def scatter_within(values: Floats, labels: NDArray[Any]) -> float:
     groups = Groups(codes.astype(np.int64, copy=False), np.ones(n), len(clusters))
     rows = NumericRows(values, values.dtype, d)
     within = float(centres_of(Squares(rows, np.ones(d)), groups, n_jobs=1).scatters.sum())
-    rounding = n * float(np.sum((4 * _EPS * np.abs(values).max(axis=0)) ** 2))
-    return within if within > rounding else 0.0
+    return within if within > _rounding(values) else 0.0
+
+
+def _rounding(values: Floats) -> float:
+    """Return how much scatter the rounding of equal rows may feign."""
+    return len(values) * float(np.sum((4 * _EPS * np.abs(values).max(axis=0)) ** 2))
 
 
 def logarithm(scatters: Floats) -> Floats:

@@ -21,11 +21,12 @@ from bisector.distances.numeric_rows import NumericRows
 from bisector.engine.sources import Source, source
 from bisector.exemplars.covering import cover
 from bisector.solvers.em import Floor, expectation_maximisation, maximised, moments_of_shares, references_of
-from bisector.solvers.lloyd import lloyd, measure
+from bisector.solvers.lloyd import lloyd
 from bisector.solvers.mixture import Mixture
 from bisector.solvers.mixture_shapes import SHAPES
 from bisector.solvers.mixture_start import cluster_labels
 from bisector.solvers.seeding import seeds
+from bisector.solvers.spread import measure
 
 Floats = NDArray[np.float64]
 

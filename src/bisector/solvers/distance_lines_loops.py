@@ -6,24 +6,25 @@ import numpy as np
 
 from bisector.engine.loops import given, loop
 
-# Squares of so many rows and columns are compared at a time: both then come in whole cache lines, and stay.
-_SQUARE = 64
+# Squares of so many rows and columns are compared at a time: both come in whole cache lines, few enough to stay.
+_SQUARE = 16
 
 
 @loop
 def strip_is_mirrored(matrix: Any, first: int, stop: int) -> bool:
     """Tell whether rows of a square matrix equal its columns, from the diagonal on."""
     n = len(matrix)
-    strip = matrix[first:stop]
-    for left in range(first, n, _SQUARE):
-        square = strip[:, left : min(left + _SQUARE, n)]
-        differ = 0
-        for j in range(square.shape[1]):
-            line = matrix[left + j, first:stop]
-            for i in range(len(line)):
-                differ += line[i] != square[i, j]
-        if differ:
-            return False
+    for top in range(first, stop, _SQUARE):
+        bottom = min(top + _SQUARE, stop)
+        for left in range(top, n, _SQUARE):
+            square = matrix[top:bottom, left : min(left + _SQUARE, n)]
+            differ = 0
+            for j in range(square.shape[1]):
+                line = matrix[left + j, top:bottom]
+                for i in range(len(line)):
+                    differ += line[i] != square[i, j]
+            if differ:
+                return False
     return True
 
 

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bisector.engine.blocks import Block
+from bisector.engine.checkpoint import NOWHERE, Checkpoint
 from bisector.engine.map_reduce import map_reduce
 from bisector.engine.sources import Source
 from bisector.solvers.mixture import Mixture, log_totals
@@ -108,6 +109,7 @@ def expectation_maximisation(
     max_iter: int = 100,
     fixed: Iterable[str] = (),
     n_jobs: int | None = None,
+    kept: Checkpoint = NOWHERE,
 ) -> MixtureFit:
     """Improve a mixture until a step raises the mean log likelihood by less than `tol`.
 
@@ -122,6 +124,8 @@ def expectation_maximisation(
     fixed : of "weights", "means", "covariances"
         What stays as it is.
     n_jobs : int, optional
+    kept : Checkpoint, optional
+        Where steps are noted, and from which they go on.
 
     Examples
     --------
@@ -137,13 +141,21 @@ def expectation_maximisation(
     """
     fixed, mixture, history = frozenset(fixed), start, [-np.inf]
     converged = False
-    for _ in range(max_iter):
+    known = kept.recall("steps")
+    if known is not None:
+        mixture = replace(
+            start, weights=known["weights"], means=known["means"], covariances=known["covariances"]
+        )
+        history, converged = known["history"].tolist(), bool(known["converged"])
+    while len(history) <= max_iter and not converged:
         found, references = _shared(rows, mixture, n_jobs)
         history.append(found.likelihood / found.weight)
         mixture = maximised(mixture, found, references, floor, fixed)
-        if abs(history[-1] - history[-2]) < tol:
-            converged = True
-            break
+        converged = bool(abs(history[-1] - history[-2]) < tol)
+        kept.note(
+            "steps", weights=mixture.weights, means=mixture.means, covariances=mixture.covariances,
+            history=history, converged=converged,
+        )  # fmt: skip
     gap = history[-1] - history[-2] if len(history) > 1 else np.inf
     return MixtureFit(mixture, tuple(history[1:]), converged, float(gap))
 

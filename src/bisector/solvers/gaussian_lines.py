@@ -25,6 +25,8 @@ Integers = NDArray[np.int64]
 
 # Tiles of so many rows and columns stay in the cache while they are finished.
 _HEIGHT, _WIDTH = 128, PIECE
+# A loop makes about so many values for a task, if that leaves enough tasks.
+_VALUES, _FEWEST_TASKS = 2**19, 8
 # Up to so many features a loop makes the products sooner than BLAS, which first copies what it multiplies.
 _FEW_FEATURES = 32
 
@@ -67,28 +69,35 @@ class GaussianLines:
         n_jobs: int | None,
     ) -> None:  # fmt: skip
         from bisector.engine.loops import given
-        from bisector.solvers.gaussian_lines_loops import raise_gaussians, write_gaussians
+        from bisector.solvers.gaussian_lines_loops import raise_gaussians, write_pieces
 
         outer, outer_halves, places = given(self.rows[numbers]), given(self.halves[numbers]), given(slots)
-        inner_halves = given(inner_halves)
+        inner_halves, pieces = given(inner_halves), given(inner)
         few = self.rows.shape[1] <= _FEW_FEATURES
 
-        def write(place: tuple[int, range]) -> None:
-            piece, chosen = place
-            part, first = slice(chosen.start, chosen.stop), piece * _WIDTH
-            columns, own = given(inner[piece]), inner_halves[first : first + _WIDTH]
+        def write(place: tuple[range, range]) -> None:
+            columns, chosen = place
+            part = slice(chosen.start, chosen.stop)
             # To touch fresh memory for every tile would take longer than to fill it.
             tile = self._spare.pop() if self._spare else np.empty((_HEIGHT, _WIDTH), np.float32)
             if few:
-                write_gaussians(
-                    outer[part], outer_halves[part], columns, own, tile, lines, places[part], first
-                )
+                write_pieces(
+                    outer[part], outer_halves[part], pieces, columns.start, columns.stop, inner_halves, tile, lines,
+                    places[part],
+                )  # fmt: skip
             else:
-                products = np.matmul(outer[part], columns, out=tile[: len(chosen)])[:, : len(own)]
+                first = columns.start * _WIDTH
+                own = inner_halves[first : first + _WIDTH]
+                products = np.matmul(outer[part], inner[columns.start], out=tile[: len(chosen)])[
+                    :, : len(own)
+                ]
                 raise_gaussians(given(products), outer_halves[part], own, lines, places[part], first)
             self._spare.append(tile)
 
-        tiles = [(piece, part) for piece in range(len(inner)) for part in cut(len(numbers), _HEIGHT)]
+        # To hand out a task takes as long as some thousand values: loops get several pieces at a time.
+        several = _VALUES // (_WIDTH * max(1, len(numbers))) if few else 1
+        ranges = cut(len(inner), max(1, min(several, len(inner) // _FEWEST_TASKS)))
+        tiles = [(columns, part) for columns in ranges for part in cut(len(numbers), _HEIGHT)]
         parallel(write, tiles, n_jobs=n_jobs)
 
 

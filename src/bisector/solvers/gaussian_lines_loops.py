@@ -58,10 +58,22 @@ def write_gaussians(
                 line[b] = raised(exponents[b])
 
 
+@loop
+def write_pieces(
+    rows: Any, left: Any, pieces: Any, first: int, last: int, right: Any, scratch: Any, lines: Any, slots: Any
+) -> None:
+    """Write the values of rows x with the points of the pieces from `first` to before `last`."""
+    width = pieces.shape[2]
+    for piece in range(first, last):
+        start = piece * width
+        write_gaussians(rows, left, pieces[piece], right[start : start + width], scratch, lines, slots, start)
+
+
 def warm() -> None:
     """Compile the loops of this module."""
     one, slots = given(np.ones(1, np.float32)), given(np.zeros(1, np.int64))
     raise_gaussians(given(np.ones((1, 1), np.float32)), one, one, np.empty((1, 1), np.float32), slots, 0)
     rows, columns = given(np.ones((1, 4), np.float32)), given(np.ones((4, 1), np.float32))
     scratch = np.empty((4, 1), np.float32)
-    write_gaussians(rows, one, columns, one, scratch, np.empty((1, 1), np.float32), slots, 0)
+    pieces = given(columns[None])
+    write_pieces(rows, one, pieces, 0, 1, one, scratch, np.empty((1, 1), np.float32), slots)

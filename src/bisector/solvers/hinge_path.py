@@ -42,8 +42,8 @@ Integers = NDArray[np.int64]
 
 # So many solutions are looked at when the path has been followed to its end, and when it was lost.
 FEW_LOOKS, MANY_LOOKS = 4, 64
-# A multiplier that is off a bound by less than this share is on it.
-ON_BOUND = 1e-9
+# A multiplier that is off a bound by less than this share is on it; by less than the second, it is put there.
+ON_BOUND, ROUNDING = 1e-9, 1e-14
 
 
 class Solution(NamedTuple):
@@ -111,7 +111,10 @@ class HingePath:
             y = self.side[members]
             others = (self.gram @ (alpha * self.side))[members]
             found, intercept = _balanced(self.gram, members, y - others, -float(alpha @ self.side))
-            alpha[members] = np.clip(found * y, 0.0, C * self.bound[members])
+            most = C * self.bound[members]
+            own = np.clip(found * y, 0.0, most)
+            own[own <= ROUNDING * most] = 0.0
+            alpha[members] = np.where(own >= (1 - ROUNDING) * most, most, own)
         score = self.gram @ (alpha * self.side)
         slack = ON_BOUND * C * self.bound
         if not ((alpha > slack) & (alpha < C * self.bound - slack)).any():

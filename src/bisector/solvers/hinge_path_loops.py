@@ -199,3 +199,4 @@ def warm() -> None:
     enter(walk, 0, 1.0, work)
     note(walk, 0, 1.0, *log)
     follow(walk, 1.0, np.inf, 1.0, 8, work, *log)
+    is_flat(walk)

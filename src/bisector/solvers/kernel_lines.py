@@ -90,6 +90,12 @@ class KernelLines(ABC):
 
             parallel(add, cut(self.n_rows, _COLUMNS), n_jobs=self.n_jobs)
 
+    def total(self, factors: Floats) -> Floats:
+        """Return the sum of all lines, each times its factor, added up with more digits if the machine has them."""
+        rows = np.flatnonzero(factors)
+        lines, slots = self.held(rows)
+        return np.asarray(factors[rows].astype(np.longdouble) @ lines[slots], dtype=np.float64)
+
 
 class AllLines(KernelLines):
     """The lines of a Gram matrix that is there as a whole."""

@@ -21,11 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bisector.engine.blocks import Block
+from bisector.engine.checkpoint import NOWHERE, Checkpoint
 from bisector.engine.map_reduce import map_blocks, map_reduce
+from bisector.engine.memory import budget
 from bisector.engine.progress import track
 from bisector.engine.sources import Source, SparseSource
 from bisector.engine.threads import one_blas_thread
-from bisector.engine.validation import find_not_finite
+from bisector.solvers.row_samples import Sample
+from bisector.solvers.spread import Measured, check_finite_sums, measure
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int32]
@@ -34,8 +37,10 @@ Labels = NDArray[np.int32]
 _BOUNDS_PAY = 256
 # When single precision leaves more than this share of the rows open, double precision takes over.
 _MOST_OPEN = 0.25
-# Rows of the first block that the origin is the median of.
-_ROWS_FOR_ORIGIN = 101
+# Bounds take at most this share of the memory budget; the outcome is the same without them.
+_SHARE_FOR_BOUNDS = 0.25
+_SMALL = 2**26
+_NO_WEIGHTS = np.empty(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +52,7 @@ class Lloyd:
     centres : ndarray of shape (n_clusters, n_features)
         In the dtype of the rows.
     labels : ndarray of int32 of shape (n_rows,)
-        The nearest centre of every row; of equals, the first.
+        The nearest centre of every row; of equals, the first. Empty for rows that are elsewhere.
     inertia : float
     n_iter : int
         How often centres were moved.
@@ -98,116 +103,55 @@ class ClusterSums(NamedTuple):
         return self._replace(changed=self.changed + other.changed, undecided=self.undecided + other.undecided)
 
 
-class Spread(NamedTuple):
-    """How rows lie about their mean: weight, sums and squares as seen from an origin."""
-
-    weight: float
-    sums: Floats
-    squares: Floats
-
-    def merge(self, other: Self) -> Self:
-        with np.errstate(over="ignore", invalid="ignore"):
-            np.add(self.sums, other.sums, out=self.sums)
-            np.add(self.squares, other.squares, out=self.squares)
-        return self._replace(weight=self.weight + other.weight)
-
-    @property
-    def scatter(self) -> float:
-        """Σ w‖x − mean‖²."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            return float(np.maximum(0.0, self.squares - self.sums * self.sums / self.weight).sum())
-
-
-class Measured(NamedTuple):
-    """What a fit knows of its rows beforehand.
-
-    Attributes
-    ----------
-    origin : ndarray of shape (n_features,)
-        Where sums are measured from, since far from zero they lose their digits: a value of each column, so that
-        differences of whole numbers stay whole; zero for sparse rows.
-    mean : ndarray of shape (n_features,)
-    scatter, weight : float
-        About the mean; and of all rows.
-    """
-
-    origin: Floats
-    mean: Floats
-    scatter: float
-    weight: float
-
-
-def measure(rows: Source, *, n_jobs: int | None = None) -> Measured:
-    """Find out where rows lie and how far they spread; raise if one of them is not finite."""
-    sample = next(iter(rows.blocks(range(1)))).X
-    if hasattr(sample, "tocsr"):
-        origin = np.zeros(rows.n_features)
-    else:
-        some = sample[:: -(-len(sample) // _ROWS_FOR_ORIGIN)]
-        middle = len(some) // 2
-        origin = np.nan_to_num(np.partition(some, middle, axis=0)[middle].astype(np.float64))
-    spread = map_reduce(_block_spread, rows, origin, n_jobs=n_jobs, doing="measuring")
-    scatter = spread.scatter
-    check_finite_sums(rows, scatter)
-    return Measured(origin, origin + spread.sums / spread.weight, scatter, spread.weight)
-
-
-def check_finite_sums(rows: Source, total: float) -> None:
-    """Say where a number is not finite, if a total tells that one is not, or that numbers are too large."""
-    if not np.isfinite(total):
-        find_not_finite(rows)
-        raise ValueError(
-            "X has numbers so large that their squares overflow: divide its columns by a common factor."
-        )
-
-
-def _block_spread(block: Block, origin: Floats) -> Spread:
-    from bisector.engine.loops import given
-    from bisector.solvers.lloyd_loops import add_spread
-
-    d = block.X.shape[1]
-    weights = _NO_WEIGHTS if block.sample_weight is None else block.sample_weight
-    if hasattr(block.X, "tocsr"):
-        X = block.X.astype(np.float64)
-        ones = block.weights
-        return Spread(float(ones.sum()), np.asarray(X.T @ ones), np.asarray(X.multiply(X).T @ ones).ravel())
-    sums, squares = np.zeros(d), np.zeros(d)
-    weight = add_spread(given(block.X), given(weights), given(origin), sums, squares)
-    return Spread(weight, sums, squares)
-
-
-_NO_WEIGHTS = np.empty(0)
-
-
 class _Clusters:
-    """The rows' labels while centres move, and one pass over the rows."""
+    """The rows' labels while centres move, and one pass over the rows.
+
+    Of a row, four bytes are held: its label; and eight more for a bound, where that pays and there is room. Of rows
+    that are elsewhere, nothing is: that no label has changed shows in the sums, which are then the same.
+    """
 
     def __init__(self, rows: Source, measured: Measured, n_jobs: int | None) -> None:
         self.rows, self.measured, self.n_jobs = rows, measured, n_jobs
-        self.labels = np.full(rows.n_rows, -1, dtype=np.int32)
-        self.distances = np.empty(rows.n_rows)
+        self.elsewhere = rows.executor is not None
+        self.labels = np.full(0 if self.elsewhere else rows.n_rows, -1, dtype=np.int32)
         self.lower = np.empty(0)
+        self._sums: tuple[Floats, Floats] | None = None
         self._before: Floats | None = None
         self._kind: type = np.float32
 
     def assign(self, centres: NDArray[Any]) -> ClusterSums:
         """Label all rows by their nearest centres."""
-        k, d = centres.shape
         wide = centres.astype(np.float64, copy=False)
         drift = np.empty(0)
-        if k * d >= _BOUNDS_PAY and not isinstance(self.rows, SparseSource):
-            if self._before is None:
-                self.lower = np.empty(self.rows.n_rows)
-            else:
-                moves = wide - self._before
-                drift = np.sqrt(np.einsum("ij,ij->i", moves, moves))
+        if self._before is not None:
+            moves = wide - self._before
+            drift = np.sqrt(np.einsum("ij,ij->i", moves, moves))
+        elif self._bounds_pay(*centres.shape):
+            self.lower = np.empty(self.rows.n_rows)
+        if len(self.lower):
             self._before = wide
         plan = Plan.of(wide, self.measured.origin, self._kind, drift)
-        found = map_reduce(block_sums, self.rows, plan, self, n_jobs=self.n_jobs, doing="assigning")
+        found = map_reduce(
+            block_sums, self.rows, plan, self.labels, self.lower, n_jobs=self.n_jobs, doing="assigning"
+        )
         check_finite_sums(self.rows, float(found.of[1].sum()))
+        if self.elsewhere:
+            sums, self._sums = self._sums, (found.sums.copy(), found.of[0].copy())
+            same = sums is not None and all(map(np.array_equal, sums, self._sums))
+            found = found._replace(changed=0 if same else self.rows.n_rows)
         if found.undecided > _MOST_OPEN * self.rows.n_rows:
             self._kind = np.float64
         return found
+
+    def _bounds_pay(self, k: int, d: int) -> bool:
+        n_bytes = 8 * self.rows.n_rows
+        pay = k * d >= _BOUNDS_PAY and not (self.elsewhere or isinstance(self.rows, SparseSource))
+        return pay and (n_bytes <= _SMALL or n_bytes <= _SHARE_FOR_BOUNDS * budget())
+
+    def farthest(self, centres: NDArray[Any], count: int) -> Sample:
+        """Return the rows farthest from their centres."""
+        plan = Plan.of(centres.astype(np.float64, copy=False), self.measured.origin, self._kind, np.empty(0))
+        return map_reduce(block_farthest, self.rows, plan, count, n_jobs=self.n_jobs, doing="assigning")
 
 
 class Plan(NamedTuple):
@@ -216,6 +160,13 @@ class Plan(NamedTuple):
     centres: Floats
     frame: Any
     drift: Floats
+
+    def here(self) -> "Plan":
+        """Return the plan as loops take it, which arrays that have travelled to another process are not."""
+        from bisector.engine.loops import given
+
+        frame = self.frame._replace(origin=given(self.frame.origin), kind=given(self.frame.kind))
+        return Plan(given(self.centres), frame, given(self.drift))
 
     @classmethod
     def of(cls, centres: Floats, origin: Floats, kind: type, drift: Floats) -> "Plan":
@@ -231,11 +182,26 @@ class Plan(NamedTuple):
         return cls(given(centres), frame, given(drift))
 
 
-def block_sums(block: Block, plan: Plan, clusters: _Clusters) -> ClusterSums:
-    """Label the rows of a block and sum up its clusters."""
-    here = slice(block.first_row, block.first_row + block.X.shape[0])
-    state = clusters.labels[here], clusters.distances[here]
-    return label_block(block, plan, *state, clusters.lower[here], plan.centres.shape)
+def block_sums(block: Block, plan: Plan, labels: Labels, lower: Floats) -> ClusterSums:
+    """Label the rows of a block and sum up its clusters; without labels to change, by labels of its own."""
+    n = block.X.shape[0]
+    if not len(labels):
+        return label_block(block, plan, _no_labels(n), np.empty(n), np.empty(0), plan.centres.shape)
+    here = slice(block.first_row, block.first_row + n)
+    return label_block(block, plan, labels[here], np.empty(n), lower[here], plan.centres.shape)
+
+
+def _no_labels(n: int) -> Labels:
+    return np.full(n, -1, dtype=np.int32)
+
+
+def block_farthest(block: Block, plan: Plan, count: int) -> Sample:
+    """Return the rows of a block that are farthest from their nearest centres, but not on them."""
+    n = block.X.shape[0]
+    labels, distances = _no_labels(n), np.empty(n)
+    label_block(block, plan, labels, distances, np.empty(0), (0, 0))
+    eligible = (distances > 0) & (block.weights > 0)
+    return Sample.of(block, count, -distances, eligible, labels, block.weights)
 
 
 def label_block(
@@ -245,6 +211,7 @@ def label_block(
     from bisector.engine.loops import given
     from bisector.solvers.lloyd_loops import LloydBounds, assign, assign_entries
 
+    plan = plan.here()
     X, k = block.X, len(plan.centres)
     sums, of = np.zeros(sums_of), np.zeros((2, k))
     weights = given(_NO_WEIGHTS if block.sample_weight is None else block.sample_weight)
@@ -286,12 +253,36 @@ def nearest_centres(
     return labels, distances
 
 
+def nearest_labels(rows: Source, centres: NDArray[Any], *, n_jobs: int | None = None) -> Labels:
+    """Return the nearest centre of every row; of equals, the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bisector.engine.sources import source
+    >>> from bisector.solvers.lloyd import nearest_labels
+    >>> nearest_labels(source(np.array([[0.0], [4.0], [5.0]])), np.array([[0.0], [8.0]]))
+    array([0, 0, 1], dtype=int32)
+    """
+    wide = centres.astype(np.float64, copy=False)
+    plan = Plan.of(wide, wide[0], np.float32, np.empty(0))
+    labels: Labels = map_blocks(_labels_of_rows, rows, plan, n_jobs=n_jobs)
+    check_finite_sums(rows, 0.0 if labels.min() >= 0 else np.nan)
+    return labels
+
+
+def _labels_of_rows(block: Block, plan: Plan) -> Labels:
+    """Label the rows of a block; by -1 where they are not finite."""
+    found = _label_rows(block, plan)
+    return np.where(np.isfinite(found["distance"]), found["label"], np.int32(-1))
+
+
 _ROW = np.dtype([("label", np.int32), ("distance", np.float64)])
 
 
 def _label_rows(block: Block, plan: Plan) -> NDArray[Any]:
     n = block.X.shape[0]
-    labels, distances = np.full(n, -1, dtype=np.int32), np.empty(n)
+    labels, distances = _no_labels(n), np.empty(n)
     label_block(block, plan, labels, distances, np.empty(0), (0, 0))
     found = np.empty(n, _ROW)
     found["label"], found["distance"] = labels, distances
@@ -307,6 +298,7 @@ def lloyd(
     measured: Measured | None = None,
     n_jobs: int | None = None,
     verbose: bool | int = False,
+    kept: Checkpoint = NOWHERE,
 ) -> Lloyd:
     """Move centres until they stay.
 
@@ -324,6 +316,8 @@ def lloyd(
         What `measure` says of the rows, if it is known already.
     n_jobs : int, optional
     verbose : bool or int, default=False
+    kept : Checkpoint, optional
+        Where moves are noted, and from which they go on.
 
     Returns
     -------
@@ -342,9 +336,16 @@ def lloyd(
     measured = measure(rows, n_jobs=n_jobs) if measured is None else measured
     clusters = _Clusters(rows, measured, n_jobs)
     centres = centres.astype(rows.dtype)
-    history = []
+    history: list[float] = []
     converged, repeated, n_iter = False, False, 0
     with one_blas_thread, track("k-means", max_iter, verbose) as bar:
+        state = kept.recall("moves")
+        if state is not None:
+            # Labels are not noted: those of the last pass follow from the centres it was made with.
+            found = clusters.assign(state["before"])
+            _move(clusters, state["before"], found)
+            centres, history, n_iter = state["centres"], state["history"].tolist(), int(state["n_iter"])
+            converged, repeated = bool(state["converged"]), bool(state["repeated"])
         while n_iter < max_iter and not converged:
             found = clusters.assign(centres)
             history.append(float(found.of[1].sum()))
@@ -353,7 +354,11 @@ def lloyd(
             moved = _move(clusters, centres, found)
             moves = (moved - centres).astype(np.float64)
             converged = repeated or float(np.vdot(moves, moves)) <= tol
-            centres = moved
+            before, centres = centres, moved
+            kept.note(
+                "moves", before=before, centres=centres, history=history, n_iter=n_iter,
+                converged=converged, repeated=repeated,
+            )  # fmt: skip
             bar.advance(note=f"inertia {history[-1]:.6g}")
         if not repeated:
             found = clusters.assign(centres)
@@ -387,32 +392,24 @@ def _means(origin: Floats, found: ClusterSums, centres: NDArray[Any]) -> Floats:
 def _move(clusters: _Clusters, centres: NDArray[Any], found: ClusterSums) -> NDArray[Any]:
     """Return the means of the clusters; one without rows takes the row farthest from its centre."""
     if not found.of[0].all():
-        _fill_empty(clusters, found)
+        _fill_empty(clusters, centres, found)
     return _means(clusters.measured.origin, found, centres).astype(centres.dtype)
 
 
-def _fill_empty(clusters: _Clusters, found: ClusterSums) -> None:
+def _fill_empty(clusters: _Clusters, centres: NDArray[Any], found: ClusterSums) -> None:
     """Give each cluster without weight a row far from its centre, and take it from the cluster it was in.
 
     Rows that are on their centre, or alone in their cluster, stay: where all do, clusters stay empty.
     """
-    rows, sizes = clusters.rows, found.of[0]
-    empty = np.flatnonzero(sizes == 0)
-    far = np.where(clusters.distances > 0, clusters.distances, 0.0)
-    if rows.sample_weight is not None:
-        far[rows.sample_weight == 0] = 0.0
-    n_asked = min(rows.n_rows, len(empty) + len(sizes))
-    candidates = np.argpartition(-far, n_asked - 1)[:n_asked]
-    candidates = candidates[np.lexsort((candidates, -far[candidates]))]
-    places = iter(empty.tolist())
+    sizes = found.of[0]
+    places = iter(np.flatnonzero(sizes == 0).tolist())
     place = next(places)
-    for row in candidates[far[candidates] > 0]:
-        owner = clusters.labels[row]
-        weight = 1.0 if rows.sample_weight is None else float(rows.sample_weight[row])
+    far = clusters.farthest(centres, int(np.count_nonzero(sizes == 0)) + len(sizes))
+    for row, (label, weight) in zip(far.rows, far.beside.tolist(), strict=True):
+        owner = int(label)
         if not sizes[owner] > weight:
             continue
-        x = rows.take([row])
-        x = (x.toarray() if hasattr(x, "tocsr") else x)[0] - clusters.measured.origin
+        x = row - clusters.measured.origin
         found.sums[owner] -= weight * x
         sizes[owner] -= weight
         found.sums[place], sizes[place] = weight * x, weight

@@ -256,7 +256,7 @@ def assign(
     Returns
     -------
     changed, undecided : int
-        How many labels changed; and how many rows products could not decide.
+        How many labels changed, of rows that weigh anything; and how many rows products could not decide.
     """
     n, d = X.shape
     k, kind = len(centres), frame.kind
@@ -308,7 +308,7 @@ def assign(
                 known = np.sqrt(beyond) / frame.scale * (1.0 - _ROUNDING) if beyond > 0.0 else 0.0
                 bounds.lower[i] = known
             if owner != labels[i] or len(bounds.drift) == 0:
-                changed += owner != labels[i]
+                changed += owner != labels[i] and (len(weights) == 0 or weights[i] > 0.0)
                 labels[i] = owner
                 distances[i] = quick_square(X, i, centres, np.int64(owner))
         if len(sums):
@@ -358,9 +358,9 @@ def assign_entries(
         for e in range(starts[i], starts[i + 1]):
             change += entries[e] * (entries[e] - 2.0 * centre[columns[e]])
         distances[i] = max(0.0, norms[owner] + change)
-        changed += owner != labels[i]
-        labels[i] = owner
         weight = weights[i] if len(weights) else 1.0
+        changed += owner != labels[i] and weight > 0.0
+        labels[i] = owner
         if len(sums) and weight > 0.0:
             for e in range(starts[i], starts[i + 1]):
                 sums[owner, columns[e]] += weight * entries[e]

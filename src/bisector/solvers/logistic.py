@@ -17,6 +17,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from bisector.engine.checkpoint import NOWHERE, Checkpoint
 from bisector.engine.memory import readable, require
 from bisector.engine.moments import Coordinates
 from bisector.engine.row_sums import total_weight
@@ -33,6 +34,7 @@ from .logistic_task import (
     few_numbers,
     first_planes,
     measured_coordinates,
+    other_units,
     raw_gradient,
     sampled_coordinates,
     smooth_problem,
@@ -63,6 +65,7 @@ def logistic(
     start: tuple[Floats, Floats] | None = None,
     watch: Watch = lambda note, coefficients: True,
     n_jobs: int | None = None,
+    kept: Checkpoint = NOWHERE,
 ) -> LogisticFit:
     """Solve the problem for a source whose y are codes of classes.
 
@@ -72,6 +75,7 @@ def logistic(
     start : coef and intercept to begin with
     watch : told after every step where it stands, with a function that gives the coef and intercept of then;
         whether to go on
+    kept : where steps are noted, and from which they go on
 
     Examples
     --------
@@ -86,8 +90,9 @@ def logistic(
     penalty = 1.0 / (C * total_weight(rows))
     n_jobs = threads_for(n_jobs)
     task = Task(
-        rows, n_classes, penalty * l1_ratio, penalty * (1 - l1_ratio), intercept, tol, max_iter, n_jobs, watch
-    )
+        rows, n_classes, penalty * l1_ratio, penalty * (1 - l1_ratio), intercept, tol, max_iter, n_jobs, watch,
+        kept,
+    )  # fmt: skip
     with one_blas_thread:
         if task.l1 > 0:
             from .proximal_newton import by_proximal_newton
@@ -123,7 +128,7 @@ def _by_newton(task: Task, start: tuple[Floats, Floats] | None) -> LogisticFit:
     try:
         return _newton_in(task, sampled_coordinates(task.rows, task.intercept), start)
     except OverflowError:
-        return _newton_in(task, measured_coordinates(task.rows, task.n_jobs), start)
+        return _newton_in(other_units(task), measured_coordinates(task.rows, task.n_jobs), start)
 
 
 def _newton_in(task: Task, of_x: Coordinates, start: tuple[Floats, Floats] | None) -> LogisticFit:
@@ -143,6 +148,7 @@ def _newton_in(task: Task, of_x: Coordinates, start: tuple[Floats, Floats] | Non
         small=partial(_is_small, task, of_x),
         has_no_minimum=hunch,
         after_step=partial(task.report, of_x, problem.basis),
+        kept=task.kept,
     )
     if not unpenalised or found.unbounded:
         return conclude(task, problem, found, found.planes, "newton-cholesky")

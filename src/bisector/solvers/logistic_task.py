@@ -1,7 +1,7 @@
 """A logistic regression as its solvers see it: what is minimised, in which coordinates, and how it is told."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bisector.engine.blocks import Block
+from bisector.engine.checkpoint import NOWHERE, Checkpoint
 from bisector.engine.map_reduce import map_reduce
 from bisector.engine.moments import Coordinates, block_sizes, coordinates
 from bisector.engine.row_sums import total_weight, weight_by_class
@@ -79,6 +80,7 @@ class Task:
     max_iter: int
     n_jobs: int | None
     watch: Watch
+    kept: Checkpoint = NOWHERE
 
     @cached_property
     def weight(self) -> float:
@@ -149,6 +151,11 @@ def measured_coordinates(rows: Source, n_jobs: int | None) -> Coordinates:
     """Choose coordinates from the sizes of all values, for columns whose products would overflow."""
     sizes = map_reduce(block_sizes, rows, n_jobs=n_jobs).of_x
     return coordinates(np.stack([sizes, -sizes]), must_shift=np.zeros(len(sizes), bool))
+
+
+def other_units(task: Task) -> Task:
+    """Return the task as it is begun anew in other coordinates, whose steps are noted apart."""
+    return replace(task, kept=task.kept.part("measured"))
 
 
 def first_planes(task: Task, of_x: Coordinates, basis: Floats, start: tuple[Floats, Floats] | None) -> Planes:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from bisector.distances.reductions import cut
 from bisector.engine.progress import track
-from bisector.engine.threads import parallel
+from bisector.engine.threads import parallel, threads_for
 from bisector.solvers.distance_lines import DistanceLines
 
 Floats = NDArray[np.float64]
@@ -235,7 +235,8 @@ def _eagerly(swaps: _Swaps, max_iter: int, bar: Any) -> tuple[int, bool]:
     """Look at the rows round and round, and swap where that helps, until a whole round brought nothing."""
     n = swaps.lines.n_rows
     place = looked_at = 0
-    unchanged, n_parts = 0, 1
+    fewest = threads_for(swaps.lines.n_jobs)
+    unchanged, n_parts = 0, fewest
     while unchanged < n:
         if looked_at >= max_iter * n:
             return max_iter, False
@@ -249,7 +250,7 @@ def _eagerly(swaps: _Swaps, max_iter: int, bar: Any) -> tuple[int, bool]:
         else:
             swaps.swap(found)
             step = found + 1 - here.start
-            unchanged, n_parts = 1, 1
+            unchanged, n_parts = 1, fewest
         if (looked_at + step) // n > looked_at // n:
             bar.advance(note=f"loss {swaps.loss:.6g}, {swaps.n_swaps} swaps")
         looked_at += step

@@ -9,7 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bisector.engine.intrinsics import BITS, bits_below, lowest_bit, without_lowest_bit
 from bisector.engine.loops import given, loop
+
+# So many of 64 places are noted at once.
+_FEW = 4
 
 
 class NearestTwo(NamedTuple):
@@ -98,10 +102,27 @@ def sum_losses(weights: Any, state: NearestTwo, losses: Any) -> float:
 
 @loop
 def note_below(line: Any, bounds: Any, hits: Any) -> int:
-    """Note the places where a line is below a bound; return how many there are."""
-    n_hits = 0
-    for o in range(len(bounds)):
-        hits[n_hits] = o  # without a branch, since nobody can foresee it
+    """Note the places where a line is below a bound; return how many there are.
+
+    `hits` has room for a few more. What matters is that nobody can foresee where they are: 64 places are compared
+    without a branch, and the first of those found are noted whether they are there or not.
+    """
+    n, n_hits = len(bounds), 0
+    whole = n - n % BITS
+    for first in range(0, whole, BITS):
+        bits = bits_below(line, bounds, first)
+        at_most = n_hits
+        for _ in range(_FEW):
+            hits[at_most] = first + lowest_bit(bits)
+            at_most += 1
+            n_hits += bits != 0
+            bits = without_lowest_bit(bits)
+        while bits != 0:
+            hits[n_hits] = first + lowest_bit(bits)
+            n_hits += 1
+            bits = without_lowest_bit(bits)
+    for o in range(whole, n):
+        hits[n_hits] = o
         n_hits += line[o] < bounds[o]
     return n_hits
 
@@ -119,7 +140,7 @@ def seek_swap(
     medoid already changes nothing.
     """
     n_medoids = len(losses)
-    hits = np.empty(len(weights) + 1, np.int64)
+    hits = np.empty(len(weights) + _FEW, np.int64)
     change = np.empty(n_medoids)
     for c in range(len(slots)):
         if is_medoid[c]:
@@ -132,11 +153,8 @@ def seek_swap(
         for h in range(n_hits):
             o = hits[h]
             value, near, far = np.float64(line[o]), np.float64(state.near[o]), np.float64(state.far[o])
-            if value < near:
-                gained += weights[o] * (value - near)
-                change[state.owner[o]] += weights[o] * (near - far)
-            else:
-                change[state.owner[o]] += weights[o] * (value - far)
+            gained += weights[o] * (min(value, near) - near)
+            change[state.owner[o]] += weights[o] * (max(value, near) - far)
         place = 0
         for i in range(1, n_medoids):
             if change[i] < change[place]:
@@ -150,7 +168,7 @@ def seek_swap(
 @loop
 def sum_gains(values: Any, slots: Any, weights: Any, near: Any, gains: Any) -> None:
     """Find by how much each candidate lowers the loss as one more medoid."""
-    hits = np.empty(len(weights) + 1, np.int64)
+    hits = np.empty(len(weights) + _FEW, np.int64)
     for c in range(len(slots)):
         line = values[slots[c]]
         n_hits = note_below(line, near, hits)

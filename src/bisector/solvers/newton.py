@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from bisector.engine.checkpoint import NOWHERE, Checkpoint
 from bisector.engine.map_reduce import map_reduce
 from bisector.engine.moments import FEW_COLUMNS, MUCH_WORK, Coordinates
 from bisector.engine.sources import Source, SparseSource
@@ -152,6 +153,7 @@ def newton(
     small: Callable[[Planes], bool] = lambda gradient: True,
     has_no_minimum: Callable[[Planes], bool] | None = None,
     after_step: AfterStep = lambda note, planes: True,
+    kept: Checkpoint = NOWHERE,
 ) -> Minimum:
     """Minimise F.
 
@@ -162,12 +164,20 @@ def newton(
     has_no_minimum : called once, when steps do not end as they should: whether F decreases for ever along the
         planes; without it F is known to have a minimum
     after_step : told after every step where it stands; whether to go on
+    kept : where steps are noted, and from which they go on
     """
     n = problem.rows.n_rows
-    planes, found = start, problem.evaluate(start, curved=True)
+    planes, bent_at, first, fresh, before, going = start, start, 0, True, np.inf, True
+    known = kept.recall("newton")
+    if known is not None:
+        planes = Planes(known["slopes"], known["offsets"])
+        bent_at = Planes(known["bent_slopes"], known["bent_offsets"])
+        first, fresh, before = int(known["iteration"]), bool(known["fresh"]), float(known["before"])
+        has_no_minimum = None if known["has_minimum"] else has_no_minimum
+    found = problem.evaluate(planes, curved=fresh)
     require_finite(problem.rows, found)
-    factor, fresh, before, going = problem.factor(found), True, np.inf, True
-    for iteration in range(max_iter + 1):
+    factor = problem.factor(found if fresh else problem.evaluate(bent_at, curved=True))
+    for iteration in range(first, max_iter + 1):
         gradient = problem.gradient(planes, found)
         step = problem.planes(factor.solve(-problem.flat(gradient)))
         decrement = max(0.0, -gradient.dot(step))
@@ -189,8 +199,13 @@ def newton(
         curved = decrement > NEARLY_QUADRATIC or not (fresh or decrement <= WELL_SHRUNK * before)
         planes, found = _descend(problem, planes, found, step, -decrement, curved)
         if curved:
-            factor = problem.factor(found)
+            factor, bent_at = problem.factor(found), planes
         fresh, before = curved, decrement
+        kept.note(
+            "newton", slopes=planes.slopes, offsets=planes.offsets, bent_slopes=bent_at.slopes,
+            bent_offsets=bent_at.offsets, iteration=iteration + 1, fresh=fresh, before=before,
+            has_minimum=has_no_minimum is None,
+        )  # fmt: skip
         going = after_step(f"objective {problem.objective(planes, found):.6g}", planes)
     return replace(here, solved=False)
 

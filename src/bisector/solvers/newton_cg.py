@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bisector.engine.blocks import Block
+from bisector.engine.checkpoint import NOWHERE, Checkpoint
 from bisector.engine.map_reduce import map_reduce
 from bisector.engine.moments import Coordinates
 from bisector.engine.row_sums import Weight
@@ -101,6 +102,7 @@ def newton_cg(
     small: Callable[[Planes], bool],
     has_no_minimum: Callable[[Planes], bool] | None = None,
     after_step: AfterStep = lambda note, planes: True,
+    kept: Checkpoint = NOWHERE,
 ) -> Minimum:
     """Minimise F.
 
@@ -108,13 +110,17 @@ def newton_cg(
     ----------
     precondition : makes, from the mean curvature of scores, a function close to p ↦ H⁻¹p
     small : whether a gradient of F is small enough to stop
-    has_no_minimum, after_step : as for `newton`
+    has_no_minimum, after_step, kept : as for `newton`
     """
     curved = CurvedProblem(problem)
-    planes, found = start, curved.evaluate(start)
+    planes, first, size_before, going = start, 0, np.inf, True
+    known = kept.recall("newton-cg")
+    if known is not None:
+        planes = Planes(known["slopes"], known["offsets"])
+        first, size_before = int(known["iteration"]), float(known["size"])
+    found = curved.evaluate(planes)
     require_finite(problem.rows, found)
-    size_before, going = np.inf, True
-    for iteration in range(max_iter + 1):
+    for iteration in range(first, max_iter + 1):
         gradient = problem.gradient(planes, found)
         here = Minimum(planes, found, iteration, solved=True)
         if small(gradient):
@@ -135,6 +141,9 @@ def newton_cg(
         if moved is None:
             return here
         planes, found = moved
+        kept.note(
+            "newton-cg", slopes=planes.slopes, offsets=planes.offsets, iteration=iteration + 1, size=size
+        )
         going = after_step(f"objective {problem.objective(planes, found):.6g}", planes)
     return replace(here, solved=False)
 

@@ -205,3 +205,10 @@ def next_event(walk: Any, stride: Any, target: float, event: Any) -> float:
     if clear < CLEAR_RATE or not best > TIE * time or second - best <= TIE * time:
         return -1.0
     return best
+
+
+def warm() -> None:
+    """Compile the loops of this module, by those that call them."""
+    from .path_strides_loops import warm as warm_strides
+
+    warm_strides()

@@ -30,6 +30,7 @@ from .logistic_task import (
     few_numbers,
     first_planes,
     measured_coordinates,
+    other_units,
     penalties,
     raw_gradient,
     sampled_coordinates,
@@ -90,7 +91,7 @@ def by_proximal_newton(task: Task, start: tuple[Floats, Floats] | None) -> Logis
         of_x = Coordinates.plain(rows.n_features) if sparse else sampled_coordinates(rows, task.intercept)
         return _solve_in(task, of_x, start)
     except OverflowError:
-        return _solve_in(task, measured_coordinates(rows, task.n_jobs), start)
+        return _solve_in(other_units(task), measured_coordinates(rows, task.n_jobs), start)
 
 
 def _solve_in(task: Task, of_x: Coordinates, start: tuple[Floats, Floats] | None) -> LogisticFit:
@@ -106,6 +107,10 @@ def _solve_in(task: Task, of_x: Coordinates, start: tuple[Floats, Floats] | None
     tol = min(task.tol, CLOSELY) if few_numbers(task) else task.tol
     size, steps = max(1, FIRST_SIZE // task.n_planes), 0
     stuck, going = False, True
+    known = task.kept.recall("proximal newton")
+    if known is not None:
+        planes = Planes(known["slopes"], known["offsets"])
+        size, steps, stuck = int(known["size"]), int(known["steps"]), bool(known["stuck"])
     while True:
         found = smooth.evaluate(planes, curved=False)
         require_finite(task.rows, found)
@@ -128,6 +133,9 @@ def _solve_in(task: Task, of_x: Coordinates, start: tuple[Floats, Floats] | None
         # Without a step on all that could move, only rounding is left.
         stuck = taken == 0 and len(working) == len(candidates)
         planes, steps, size = Planes(slopes, moved.offsets), steps + taken, GROWTH * size
+        task.kept.note(
+            "proximal newton", slopes=slopes, offsets=planes.offsets, size=size, steps=steps, stuck=stuck
+        )
         going = task.report(of_x, basis, f"{int(slopes.any(axis=1).sum())} columns, gap {gap:.2g}", planes)
     return _conclude(task, problem, planes, found, rest.largest, gap, steps, small or stuck)
 

@@ -17,8 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bisector.engine.checkpoint import NOWHERE, Checkpoint
 from bisector.engine.sources import Source
-from bisector.solvers.lloyd import Lloyd, Measured, lloyd
+from bisector.solvers.keyed_draws import different_rows
+from bisector.solvers.lloyd import Lloyd, lloyd
+from bisector.solvers.spread import Measured
 
 # A sample has at least so many rows, and so many for each cluster; and holds no more numbers than this.
 _FEWEST_ROWS, _ROWS_PER_CLUSTER, _MOST_NUMBERS = 20_000, 100, 2**24
@@ -37,6 +40,7 @@ def refine_clusters(
     tol: float = 0.0,
     measured: Measured | None = None,
     n_jobs: int | None = None,
+    kept: Checkpoint = NOWHERE,
 ) -> Lloyd:
     """Improve clusters, and let Lloyd's algorithm converge again.
 
@@ -52,6 +56,7 @@ def refine_clusters(
     tol : float, default=0.0
     measured : Measured, optional
     n_jobs : int, optional
+    kept : Checkpoint, optional
 
     Returns
     -------
@@ -59,14 +64,17 @@ def refine_clusters(
         `found` itself, or clusters of lower inertia with the history that led to them.
     """
     X, weights, whole = _sample(rows, found, random)
-    for _ in range(_ROUNDS):
+    for number in range(_ROUNDS):
         left = max_iter - found.n_iter
         if left < 1 or not found.converged or not found.inertia > 0:
             break
         centres, n_moves = improved_centres(X, weights, found.centres, by_rows=whole)
         if not n_moves:
             break
-        again = lloyd(rows, centres, max_iter=left, tol=tol, measured=measured, n_jobs=n_jobs)
+        again = lloyd(
+            rows, centres, max_iter=left, tol=tol, measured=measured, n_jobs=n_jobs,
+            kept=kept.part(f"round {number}"),
+        )  # fmt: skip
         if not again.inertia < found.inertia:
             break
         found = _continued(found, again)
@@ -85,13 +93,14 @@ def _sample(rows: Source, found: Lloyd, random: np.random.RandomState) -> tuple[
     """Return rows as an array of float64 with their weights, and whether these are all."""
     n, k = rows.n_rows, len(found.centres)
     most = max(k, min(max(_FEWEST_ROWS, _ROWS_PER_CLUSTER * k), _MOST_NUMBERS // rows.n_features))
-    weights = np.ones(n) if rows.sample_weight is None else rows.sample_weight
-    chosen = np.flatnonzero(weights)
-    if len(chosen) > most:
-        chosen = np.sort(random.choice(chosen, most, replace=False))
+    counted = None if rows.sample_weight is None else np.flatnonzero(rows.sample_weight)
+    n = n if counted is None else len(counted)
+    chosen = np.sort(different_rows(n, most, random)) if n > most else np.arange(n)
+    chosen = chosen if counted is None else counted[chosen]
     X = rows.take(chosen)
     X = X.toarray() if hasattr(X, "tocsr") else X
-    return X.astype(np.float64, copy=False), weights[chosen], bool(np.count_nonzero(weights) <= most)
+    weights = np.ones(len(chosen)) if rows.sample_weight is None else rows.sample_weight[chosen]
+    return X.astype(np.float64, copy=False), weights, n <= most
 
 
 def improved_centres(

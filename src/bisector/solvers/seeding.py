@@ -3,6 +3,8 @@
 - *k-means++* (Arthur and Vassilvitskii, 2007) draws rows one after the other, each with a chance proportional to
   its weight times its squared distance from the rows drawn before. The *greedy* form draws a few candidates at a
   time and keeps the one that leaves the least total. With the same random state, the rows are scikit-learn's.
+- *k-means‖* draws many rows at a time, in a few passes, and clusters these (`parallel_seeding`). It is also what
+  k-means++ means for rows on disk that are too many to hold.
 - *random* draws different rows.
 - *farthest-first* draws the first row, and then takes the row farthest from those taken.
 - *random-partition* gives every row to a random cluster, and begins with the means.
@@ -20,11 +22,13 @@ from numpy.typing import NDArray
 from bisector.engine.memory import budget
 from bisector.engine.sources import MemorySource, Source, source
 from bisector.engine.threads import one_blas_thread, parallel
+from bisector.solvers.keyed_draws import different_rows
 from bisector.solvers.side_by_side import PIECE, by_fours, in_pieces
 
 Floats = NDArray[np.float64]
 
-# Of data on disk, so many rows are drawn to seed from: seeding reads its rows once for every centre.
+PARALLEL = "k-means||"
+# Of data on disk, so many rows are drawn to seed from: the other ways read their rows once for every centre.
 ROWS_FROM_DISK = 2**18
 # Numbers that a thread compares in one go.
 _NUMBERS_AT_ONCE = 2**19
@@ -61,7 +65,12 @@ def seeds(how: str, rows: Source, k: int, random: np.random.RandomState, *, n_jo
     array([1., 9.])
     """
     with one_blas_thread:  # once, rather than for every centre
-        return WAYS[how](_Held(rows, random, n_jobs), k, random)
+        many = not isinstance(rows, MemorySource) and rows.n_rows > ROWS_FROM_DISK
+        if how == PARALLEL or (how == "k-means++" and many):
+            from bisector.solvers.parallel_seeding import spread_in_passes
+
+            return spread_in_passes(rows, k, random, n_jobs=n_jobs)
+        return _HELD[how](_Held(rows, random, n_jobs), k, random)
 
 
 class _Held:
@@ -70,9 +79,10 @@ class _Held:
     def __init__(self, rows: Source, random: np.random.RandomState, n_jobs: int | None) -> None:
         weights = rows.sample_weight
         if not isinstance(rows, MemorySource):
-            chosen = np.arange(rows.n_rows)
-            if rows.n_rows > ROWS_FROM_DISK:
-                chosen = np.sort(random.choice(rows.n_rows, ROWS_FROM_DISK, replace=False))
+            if rows.n_rows <= ROWS_FROM_DISK:
+                chosen = np.arange(rows.n_rows)
+            else:
+                chosen = np.sort(different_rows(rows.n_rows, ROWS_FROM_DISK, random))
             weights = None if weights is None else weights[chosen]
             rows = source(rows.take(chosen), sample_weight=weights)
         self.rows, self.weights, self.n_jobs = rows, weights, n_jobs
@@ -283,9 +293,10 @@ def _random_partition(held: _Held, k: int, random: np.random.RandomState) -> Any
     )
 
 
-WAYS: dict[str, Callable[[_Held, int, np.random.RandomState], Any]] = {
+_HELD: dict[str, Callable[[_Held, int, np.random.RandomState], Any]] = {
     "k-means++": _plus_plus,
     "random": _random_rows,
     "farthest-first": _farthest_first,
     "random-partition": _random_partition,
 }
+WAYS = (*_HELD, PARALLEL)

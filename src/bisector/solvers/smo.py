@@ -33,9 +33,11 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 # Variables in a working set; up to so many are taken all, since choosing among them would take longer.
-AT_ONCE, _ALL_AT_ONCE = 512, 1200
+AT_ONCE, _ALL_AT_ONCE = 640, 1200
+# The share of a working set that is chosen anew. Those that stay have their lines at hand.
+_FRESH = 0.35
 # A working set is solved until it violates the conditions by this part of what all variables do.
-_PART = 0.1
+_PART = 0.2
 # Steps in a working set before all free variables are moved at once, for each variable.
 _PATIENCE = 20
 # The most free variables that are moved at once.
@@ -51,6 +53,8 @@ _STALLED, _PROGRESS = 5, 1e-13
 # A finished solution violates the conditions by this part of the tolerance; after so many attempts it is left as
 # it is.
 _FINISHED, _FINISHES = 1e-8, 6
+# The same where rounding is in the way, which is where it may amount to such a part of the tolerance.
+_EXACT, _EXACT_FINISHES = 0.1, 30
 # A Gram matrix of rows as long as 1, without bounds on β, gives no objective below minus this: a ray was found.
 _BOTTOMLESS = 1e10
 
@@ -259,14 +263,14 @@ class _Run:
         return _State(*numbers, *made)
 
     def _choose(self, former: Integers, state: "_State") -> Integers:
-        """Choose those that violate the conditions most; half of the former set stays, so that it can settle."""
+        """Choose those that violate the conditions most; much of the former set stays, so that it can settle."""
         from bisector.engine.loops import given
         from bisector.solvers.smo_loops import mark_highest
 
         n, m = len(self.beta), self.at_once
         if n == m:
             return np.arange(n)
-        new = m if not len(former) else m // 2
+        new = m if not len(former) else int(_FRESH * m)
         half = max(1, new // 2)
         picked = np.zeros(n, dtype=bool)
         mark_highest(given(state.rises), state.lowest, state.highest, half, picked)
@@ -318,22 +322,41 @@ class _Run:
         return bool(step.change.any())
 
     def _polish(self) -> None:
-        """Finish what is nearly solved, until rounding stops it, as long as few variables are free."""
+        """Finish what is nearly solved, until rounding stops it, as long as few variables are free.
+
+        Where rounding is in the way of the tolerance, values are computed anew each time, with more digits.
+        """
+        exactly = self.noise() > _EXACT * self.tolerance and self.lines.most_at_once == self.lines.n_rows
+        if exactly:
+            self._renew()
         best, chosen = (self.survey().violation, self.beta, self.values), np.empty(0, np.int64)
-        done = max(self.noise(), _FINISHED * self.tolerance)
-        for _ in range(_FINISHES):
+        done = _EXACT * self.tolerance if exactly else max(self.noise(), _FINISHED * self.tolerance)
+        for _ in range(_EXACT_FINISHES if exactly else _FINISHES):
             self.beta, self.values = self.beta.copy(), self.values.copy()
-            if best[0] <= done or not self._move_free(_POLISHED):
+            if best[0] <= done:
+                break
+            moved = self._move_free(_POLISHED)
+            if exactly:
+                self._renew()
+            elif not moved:
                 break
             state = self.survey()
             if state.violation > done:  # a variable wants to leave its bound
                 chosen = self._choose(chosen, state)
                 self._solve_set(chosen, state.gradient, 0.1 * state.violation, patience=1)
+                if exactly:
+                    self._renew()
                 state = self.survey()
             violation = state.violation
             if violation < best[0]:
                 best = violation, self.beta, self.values
         _, self.beta, self.values = best
+
+    def _renew(self) -> None:
+        """Compute the values anew."""
+        weights = np.zeros(len(self.values))
+        np.add.at(weights, self.problem.rows, self.beta)
+        self.values = self.lines.total(weights)
 
     def noise(self) -> float:
         """By how much values may differ through rounding alone."""

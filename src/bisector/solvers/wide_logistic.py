@@ -26,6 +26,7 @@ from .logistic_task import (
     few_numbers,
     first_planes,
     measured_coordinates,
+    other_units,
     raw_gradient,
     sample_rows,
     sampled_coordinates,
@@ -69,7 +70,7 @@ def by_conjugate_gradients(task: Task, start: tuple[Floats, Floats] | None) -> L
         )
         return _solve_in(task, of_x, start)
     except OverflowError:
-        return _solve_in(task, measured_coordinates(rows, task.n_jobs), start)
+        return _solve_in(other_units(task), measured_coordinates(rows, task.n_jobs), start)
 
 
 def _solve_in(task: Task, of_x: Coordinates, start: tuple[Floats, Floats] | None) -> LogisticFit:
@@ -89,6 +90,7 @@ def _solve_in(task: Task, of_x: Coordinates, start: tuple[Floats, Floats] | None
         small=_goal(task, of_x, problem.basis, sizes),
         has_no_minimum=hunch,
         after_step=partial(task.report, of_x, problem.basis),
+        kept=task.kept,
     )
     if task.l2 == 0 and found.found.least_lead > 0:
         found = replace(found, unbounded=True)

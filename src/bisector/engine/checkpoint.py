@@ -1,0 +1,345 @@
+"""Checkpoints: what a long fit has reached, kept in a file, so that one that was killed goes on where it was.
+
+A fit is a chain of loops, each of which gives the same numbers whenever it begins with the same ones. So it is
+enough to *note*, under a name, what the next turn of a loop begins with, and to *recall* it when the same fit is
+called again: what was finished is passed over, and the result has the same bits as without the interruption.
+
+The file holds plain arrays (npz, nothing that could run). It is written under a temporary name and renamed, so that
+there is always a whole one; at most every two seconds; and it is removed when the fit ends. It says of which
+parameters and data it is, and is refused for others.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import time
+import warnings
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .sources import MemorySource, Source
+
+Arrays = dict[str, NDArray[Any]]
+
+# Writing takes milliseconds; what is lost between two of them is cheap to do again.
+SECONDS_BETWEEN_SAVES = 2.0
+# Parameters that leave the result as it is.
+_WITHOUT_EFFECT = frozenset({"n_jobs", "verbose", "checkpoint"})
+# Rows that tell one table from another.
+_ROWS_TO_COMPARE = 64
+_FINGERPRINT = "fingerprint"
+_FORMAT = 1
+
+
+class Checkpoint:
+    """Where a fit notes what it has reached. This one keeps nothing: it stands in where no file is wanted."""
+
+    def note(self, name: str, **values: Any) -> None:
+        """Note arrays and numbers under a name, in place of what was noted there before."""
+
+    def recall(self, name: str) -> Arrays | None:
+        """Return what was noted under a name when the fit was interrupted; None if nothing was."""
+        return None
+
+    def part(self, name: str) -> "Checkpoint":
+        """Return the checkpoint of a part of the fit, whose names are its own."""
+        return self
+
+    def drawn(self, name: str, random: np.random.RandomState, make: Callable[[], Arrays]) -> Arrays:
+        """Return arrays that are made with random numbers, and leave the generator as making them does.
+
+        They are made once: a fit that goes on recalls them and the state of the generator.
+        """
+        known = self.recall(name)
+        if known is not None:
+            random.set_state(json.loads(str(known.pop("random"))))
+            return known
+        made = make()
+        state = json.dumps(random.get_state(legacy=False), default=lambda entry: entry.tolist())
+        self.note(name, **made, random=state)
+        return made
+
+
+NOWHERE = Checkpoint()
+
+
+@contextmanager
+def checkpoint_of(
+    path: Any, estimator: Any, rows: Source, measured: NDArray[np.float64] | None = None
+) -> Iterator[Checkpoint]:
+    """Open the checkpoint of a fit, for the time the fit takes.
+
+    Parameters
+    ----------
+    path : str, path or None
+        None keeps nothing.
+    estimator : estimator
+        Whose parameters the file is for.
+    rows : Source
+        With targets and weights, if there are any.
+    measured : ndarray, optional
+        What a pass over all rows told, if one was made: tables that differ anywhere are then told apart.
+
+    Raises
+    ------
+    ValueError
+        If the file is of another fit, or is none of ours.
+    OSError
+        If it cannot be written.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from bisector import KMeans
+    >>> from bisector.engine.checkpoint import checkpoint_of
+    >>> from bisector.engine.sources import source
+    >>> rows = source(np.ones((4, 2)))
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "halving"
+    ...     try:
+    ...         with checkpoint_of(path, KMeans(), rows) as kept:
+    ...             kept.note("halving", x=0.5)
+    ...             raise KeyboardInterrupt
+    ...     except KeyboardInterrupt:
+    ...         pass
+    ...     with checkpoint_of(path, KMeans(), rows) as kept:
+    ...         print(kept.recall("halving"))
+    ...     path.exists()
+    {'x': array(0.5)}
+    False
+    """
+    if path is None:
+        yield NOWHERE
+        return
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"checkpoint must be the path of a file, or None, not {path!r}.")
+    kept = _File(Path(path), _fingerprint(estimator, rows, measured))
+    try:
+        yield kept
+    except BaseException:
+        kept.leave()
+        raise
+    kept.remove()
+
+
+class _File(Checkpoint):
+    """A checkpoint in a file: what has been noted so far, and when that was last written down."""
+
+    def __init__(self, path: Path, fingerprint: dict[str, str]) -> None:
+        self.path = path
+        self._notes: Arrays = {}
+        self._fingerprint = fingerprint
+        self._doubtful = False
+        if path.exists():
+            stored = _read(path)
+            _compare(path, json.loads(str(stored.pop(_FINGERPRINT))), fingerprint)
+            self._notes = stored
+        else:
+            # Better to learn now than after an hour that nothing can be written there.
+            try:
+                self._write()
+            except OSError as error:
+                raise type(error)(
+                    f"checkpoint={os.fspath(path)!r} cannot be written ({error.strerror or error}): name a file in "
+                    "a folder that exists and may be written to."
+                ) from None
+        self._saved = time.monotonic()
+
+    def note(self, name: str, **values: Any) -> None:
+        self._notes.update({f"{name}:{key}": np.array(value) for key, value in values.items()})
+        if time.monotonic() - self._saved >= SECONDS_BETWEEN_SAVES:
+            self.save()
+
+    def recall(self, name: str) -> Arrays | None:
+        start = f"{name}:"
+        found = {
+            key.removeprefix(start): value for key, value in self._notes.items() if key.startswith(start)
+        }
+        return found or None
+
+    def part(self, name: str) -> Checkpoint:
+        return _Part(self, name)
+
+    def save(self) -> None:
+        """Write everything down. What cannot be written does not stop the fit."""
+        try:
+            self._write()
+        except OSError as error:
+            if not self._doubtful:
+                warnings.warn(
+                    f"checkpoint={os.fspath(self.path)!r} could not be written ({error.strerror or error}): the "
+                    "fit goes on, but would begin anew if it were interrupted.",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
+            self._doubtful = True
+        self._saved = time.monotonic()
+
+    def _write(self) -> None:
+        fingerprint = np.array(json.dumps(self._fingerprint))
+        with open(self._unfinished, "wb") as file:
+            np.savez(file, allow_pickle=False, **{_FINGERPRINT: fingerprint, **self._notes})
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(self._unfinished, self.path)
+
+    def leave(self) -> None:
+        """Keep what an interrupted fit has reached; a fit that has reached nothing leaves no file."""
+        if self._notes:
+            self.save()
+        else:
+            self.remove()
+
+    def remove(self) -> None:
+        for path in (self.path, self._unfinished):
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+    @property
+    def _unfinished(self) -> Path:
+        # Always the same name, so that a process killed while it writes leaves nothing that stays.
+        return self.path.with_name(f".{self.path.name}.part")
+
+
+class _Part(Checkpoint):
+    """The notes of a part of a fit, in the file of the whole."""
+
+    def __init__(self, whole: Checkpoint, name: str) -> None:
+        self._whole, self._name = whole, name
+
+    def note(self, name: str, **values: Any) -> None:
+        self._whole.note(f"{self._name}/{name}", **values)
+
+    def recall(self, name: str) -> Arrays | None:
+        return self._whole.recall(f"{self._name}/{name}")
+
+    def part(self, name: str) -> Checkpoint:
+        return _Part(self._whole, f"{self._name}/{name}")
+
+
+def _read(path: Path) -> Arrays:
+    remedy = "remove it to begin anew, or name another file"
+    try:
+        if not zipfile.is_zipfile(path):
+            raise ValueError
+        with np.load(path, allow_pickle=False) as stored:
+            found = {name: stored[name] for name in stored.files}
+        if _FINGERPRINT not in found:
+            raise ValueError
+    except (ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error):
+        raise ValueError(
+            f"checkpoint={os.fspath(path)!r} is no checkpoint, or a damaged one: {remedy}."
+        ) from None
+    except OSError as error:
+        raise type(error)(
+            f"checkpoint={os.fspath(path)!r} cannot be read ({error.strerror or error}): {remedy}."
+        ) from None
+    return found
+
+
+# Whose checkpoint it is
+
+
+def _fingerprint(estimator: Any, rows: Source, measured: NDArray[np.float64] | None) -> dict[str, str]:
+    from bisector import __version__
+
+    told = {
+        "format": str(_FORMAT),
+        "version of bisector": __version__,
+        "estimator": type(estimator).__name__,
+        "number of rows": str(rows.n_rows),
+        "number of features": str(rows.n_features),
+        "type of the numbers": str(rows.dtype),
+        "blocks": _digest(rows.boundaries),
+        "values": _digest(*_some_rows(rows)),
+        "targets": _beside(rows.y),
+        "weights": _beside(rows.sample_weight),
+        "values as a whole": "none" if measured is None else _digest(measured),
+    }
+    parameters = estimator.get_params(deep=False)
+    told.update(
+        {
+            f"parameter {name}": _told(value)
+            for name, value in parameters.items()
+            if name not in _WITHOUT_EFFECT
+        }
+    )
+    return told
+
+
+def _compare(path: Path, stored: Mapping[str, str], here: Mapping[str, str]) -> None:
+    for name in {**here, **stored}:
+        then, now = stored.get(name, "none"), here.get(name, "none")
+        if then != now:
+            what = name.removeprefix("parameter ")
+            if what != name:
+                reason = f"was made with {what}={then}, not {now}"
+            elif name in ("format", "version of bisector", "estimator"):
+                reason = f"was made by another {name} ({then}, not {now})"
+            else:
+                reason = f"was made from other data: the {name} differ" + (
+                    f" ({then}, not {now})" if name.startswith("number") else ""
+                )
+            raise ValueError(
+                f"checkpoint={os.fspath(path)!r} {reason}. Fit as before to go on, or remove the file to begin "
+                "anew."
+            )
+
+
+def _some_rows(rows: Source) -> Iterator[NDArray[Any]]:
+    """A few rows: from all over where any can be reached, else the first and the last."""
+    if isinstance(rows, MemorySource):
+        spread = np.linspace(0, rows.n_rows - 1, min(rows.n_rows, _ROWS_TO_COMPARE)).astype(np.int64)
+        pieces = [rows.take(spread)]
+    else:
+        first, last = (
+            next(iter(rows.blocks(range(number, number + 1)))).X for number in (0, rows.n_blocks - 1)
+        )
+        pieces = [first[:_ROWS_TO_COMPARE], last[-_ROWS_TO_COMPARE:]]
+    for piece in pieces:
+        yield piece.toarray() if hasattr(piece, "tocsr") else np.asarray(piece)
+
+
+def _beside(column: Any) -> str:
+    """Tell targets or weights by all their values, if they are here."""
+    if column is None:
+        return "none"
+    return _digest(column) if isinstance(column, np.ndarray) else type(column).__name__
+
+
+def _digest(*arrays: NDArray[Any]) -> str:
+    made = hashlib.blake2b(digest_size=12)
+    for array in arrays:
+        made.update(f"{array.dtype} {array.shape}".encode())
+        plain = array.dtype.kind != "O"
+        made.update(np.ascontiguousarray(array).tobytes() if plain else repr(array.tolist()).encode())
+    return made.hexdigest()
+
+
+def _told(value: Any) -> str:
+    """Write a parameter as words that are the same in another process."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return repr(value)
+    if isinstance(value, np.generic):
+        return repr(value.item())
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_told(key)}: {_told(entry)}" for key, entry in value.items()) + "}"
+    if isinstance(value, np.random.RandomState | np.random.Generator):
+        return type(value).__name__  # what it has come to is in the notes
+    if hasattr(value, "toarray"):
+        value = value.toarray()
+    if hasattr(value, "__array__") or isinstance(value, list | tuple | set | frozenset):
+        array = np.asarray(sorted(value) if isinstance(value, set | frozenset) else value)
+        return f"{array.dtype} array of shape {array.shape} ({_digest(array)})"
+    kind = value if callable(value) and hasattr(value, "__qualname__") else type(value)
+    return f"{kind.__module__}.{kind.__qualname__}"

@@ -17,6 +17,7 @@ from bisector.distances.places import places_of
 from bisector.distances.reductions import all_distances, nearest_one
 from bisector.engine.explanation import Explanation
 from bisector.engine.items import picked
+from bisector.engine.lazy_rows import by_rows
 from bisector.engine.validation import blank, check_weights
 from bisector.engine.values import HoldsValues
 
@@ -81,11 +82,11 @@ class ExemplarClusters(
 ):
     """Base of clusterings in which each row belongs to the nearest of a few exemplars."""
 
-    _instead_of_gathering = "use KMeans"
     metric: Any
     n_jobs: int | None
     _references: Rows
 
+    @by_rows
     def predict(self, X: Any) -> Integers:
         """Return the cluster of the nearest exemplar, for every row.
 
@@ -100,6 +101,7 @@ class ExemplarClusters(
         queries = self._queries(X)
         return self._nearest(self.metric_, queries, self._references)[0]
 
+    @by_rows
     def transform(self, X: Any) -> NDArray[Any]:
         """Return the distances of every row to the exemplars: an array of shape (n_rows, n_clusters)."""
         queries = self._queries(X)

@@ -87,6 +87,8 @@ class KExemplars(ExemplarClusters):
     array([14.  ,  8.75])
     """
 
+    _instead_of_gathering = "use KMeans"
+
     def __init__(
         self,
         n_clusters: int = 8,

@@ -11,9 +11,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from bisector.clustering.cluster_counts import checked_number, warn_of_empty
 from bisector.clustering.exemplar_clusters import ExemplarClusters, checked_input
+from bisector.clustering.partitioned_input import partitioned_input
 from bisector.distances.precomputed import Precomputed
 from bisector.engine.items import picked
 from bisector.engine.seeds import seed_of
+from bisector.engine.sources import is_collection
 from bisector.engine.validation import check_choice, check_count, store
 from bisector.solvers.medoid_search import MedoidSearch, Method, Start
 
@@ -71,7 +73,7 @@ class KMedoids(ExemplarClusters):
     cluster_centers_ : array of shape (n_clusters, n_features), list, or None
         These rows as they came; None if distances are precomputed.
     labels_ : array of int of shape (n_rows,)
-        The place of the nearest medoid, the first of equally near ones.
+        The place of the nearest medoid, the first of equally near ones. A Dask array, if X was a Dask collection.
     inertia_ : float
         The loss: the sum of the distances of all rows to their medoid, each times its weight.
     medoid_silhouette_ : float
@@ -146,7 +148,7 @@ class KMedoids(ExemplarClusters):
         ----------
         X : rows
             What the metric compares: an array, sparse matrix or frame, strings, sets; or distances of shape
-            (n_rows, n_rows) if they are precomputed.
+            (n_rows, n_rows) if they are precomputed; with ``method="clara"`` a Dask collection too.
         y : ignored
         sample_weight : array of shape (n_rows,), default=None
             How often each row counts; a row of weight zero is no medoid.
@@ -156,7 +158,9 @@ class KMedoids(ExemplarClusters):
         self
         """
         check_choice("method", self.method, _METHODS)
-        stand_in, given = checked_input(self, X, sample_weight)
+        elsewhere = is_collection(X)
+        given: Any
+        stand_in, given = (partitioned_input if elsewhere else checked_input)(self, X, sample_weight)
         numbers = self._numbers(given.n_counted)
         search = MedoidSearch(
             given.distance, given.rows, given.weights, self.method, self._start(given, numbers),
@@ -180,16 +184,25 @@ class KMedoids(ExemplarClusters):
             )
         medoids = given.counted[found.medoids]
         references = given.all_rows.take(medoids)
-        labels, distances = self._nearest(given.distance, given.all_rows, references)
-        precomputed = isinstance(given.distance, Precomputed)
-        warn_of_empty(labels, len(medoids))
+        if elsewhere:
+            judged = given.all_rows.judged(references)
+            stand_in.metric_, stand_in._references = given.distance, references
+            labels, inertia = type(self).predict(stand_in, X), judged.loss
+            warn_of_empty(np.flatnonzero(judged.counts), len(medoids))
+            centres = given.items.take(medoids)
+        else:
+            labels, distances = self._nearest(given.distance, given.all_rows, references)
+            inertia = math.fsum(given.all_weights * distances)
+            warn_of_empty(labels, len(medoids))
+            precomputed = isinstance(given.distance, Precomputed)
+            centres = None if precomputed else picked(given.items, medoids)
         return store(
             self,
             stand_in,
             medoid_indices_=medoids,
-            cluster_centers_=None if precomputed else picked(given.items, medoids),
+            cluster_centers_=centres,
             labels_=labels,
-            inertia_=math.fsum(given.all_weights * distances),
+            inertia_=inertia,
             medoid_silhouette_=search.silhouette(found.medoids),
             n_swaps_=found.n_swaps,
             n_iter_=found.n_iter,
@@ -200,6 +213,13 @@ class KMedoids(ExemplarClusters):
             _references=references,
             **learned,
         )
+
+    @property
+    def _instead_of_gathering(self) -> str:
+        """What to do about rows that are not here, unless the method can."""
+        if self.method == "clara":
+            raise AttributeError("CLARA takes samples of the rows.")
+        return 'use method="clara", or KMeans'
 
     def _numbers(self, n_rows: int) -> list[int]:
         """The numbers of clusters to try."""

@@ -1,12 +1,15 @@
 """How wide bumps are: by a rule or as given, in one direction or in all, in units of the data or absolutely."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bisector.engine.moments import moments
+from bisector.engine.sources import Source
 from bisector.engine.validation import check_choice, check_finite
 
 Floats = NDArray[np.float64]
@@ -71,14 +74,64 @@ def rule_width(rule: str, n: float, d: int) -> float:
     return float(n ** (-1 / (2 * d)))
 
 
-def find_widths(bandwidth: Any, scale: str | None, X: Floats, weights: Floats | None) -> Widths:
+class Spread(NamedTuple):
+    """How many rows there are, by weight, of how many features, and how they are spread, if that is asked for.
+
+    Attributes
+    ----------
+    size : float
+    n_features : int
+    variances : function without arguments
+        Sums of squares about the mean, divided by `size`.
+    covariance : function without arguments
+        The matrix of these, divided by ``size - 1``.
+    """
+
+    size: float
+    n_features: int
+    variances: Callable[[], Floats]
+    covariance: Callable[[], Floats]
+
+
+def spread_of(X: Floats, weights: Floats | None) -> Spread:
+    """Return the spread of rows in memory."""
+    count = float(len(X) if weights is None else weights.sum())
+
+    def variances() -> Floats:
+        average = np.average(X, axis=0, weights=weights)
+        return np.asarray(np.average((X - average) ** 2, axis=0, weights=weights))
+
+    def covariance() -> Floats:
+        centred = X - np.average(X, axis=0, weights=weights)
+        return (centred.T if weights is None else centred.T * weights) @ centred / (count - 1)
+
+    return Spread(count, X.shape[1], variances, covariance)
+
+
+def spread_of_source(rows: Source, count: float) -> Spread:
+    """Return the spread of rows that are elsewhere, which takes a pass over them."""
+
+    def scatter() -> Floats:
+        found = moments(rows)
+        unit = found.of_x.scale
+        return found.about_mean()[0] / unit[:, None] / unit
+
+    return Spread(
+        count,
+        rows.n_features,
+        lambda: np.maximum(scatter().diagonal(), 0.0) / count,
+        lambda: scatter() / (count - 1),
+    )
+
+
+def find_widths(bandwidth: Any, scale: str | None, spread: Spread) -> Widths:
     """Turn the parameters `bandwidth` and `scale` of an estimator into widths."""
-    n, d = X.shape
+    d = spread.n_features
     if scale is not None:
         check_choice("scale", scale, SCALES)
     if isinstance(bandwidth, str):
         check_choice("bandwidth", bandwidth, RULES)
-        number = rule_width(bandwidth, n if weights is None else weights.sum(), d)
+        number = rule_width(bandwidth, spread.size, d)
     elif np.ndim(bandwidth) == 0:
         number = check_finite("bandwidth", bandwidth, above=0)
     else:
@@ -87,23 +140,19 @@ def find_widths(bandwidth: Any, scale: str | None, X: Floats, weights: Floats | 
         return _given_widths(bandwidth, d)
     if scale is None:
         return Widths(number, np.full(d, number))
-    average = np.average(X, axis=0, weights=weights)
-    variances = np.average((X - average) ** 2, axis=0, weights=weights)
     if scale == "common":
-        spread = math.sqrt(float(variances.mean()))
-        _refuse_flat(np.array([spread]), "all rows are equal")
-        return Widths(number * spread, np.full(d, number * spread))
+        size = math.sqrt(float(spread.variances().mean()))
+        _refuse_flat(np.array([size]), "all rows are equal")
+        return Widths(number * size, np.full(d, number * size))
     if scale == "features":
+        variances = spread.variances()
         flat = np.flatnonzero(variances == 0)
         _refuse_flat(variances, f"feature {flat[0] if flat.size else 0} is the same in all rows")
         along = number * np.sqrt(variances)
         return Widths(along, along)
-    count = n if weights is None else weights.sum()
-    if count < 2:
-        raise ValueError(f"scale='covariance' needs two rows or more, but there are {count:g}.")
-    centred = X - average
-    covariance = (centred.T if weights is None else centred.T * weights) @ centred / (count - 1)
-    return _matrix_widths(number**2 * covariance, "the features depend on each other linearly")
+    if spread.size < 2:
+        raise ValueError(f"scale='covariance' needs two rows or more, but there are {spread.size:g}.")
+    return _matrix_widths(number**2 * spread.covariance(), "the features depend on each other linearly")
 
 
 def _given_widths(bandwidth: Any, d: int) -> Widths:

@@ -66,6 +66,8 @@ class ClusterArrivalDetector(BaseEstimator):
     (True, True)
     """
 
+    _instead_of_gathering = "begin with a sample of the rows"
+
     def __init__(
         self,
         max_clusters: int = 8,

@@ -12,8 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 from bisector.density.boxes import check_box, check_dense
 from bisector.density.density_reasons import density_account, explain_density
 from bisector.engine.explanation import Explanation, feature_names
+from bisector.engine.lazy_rows import by_rows
+from bisector.engine.moments import moments
+from bisector.engine.row_sums import total_weight
 from bisector.engine.show import number
-from bisector.engine.validation import blank, check_count, check_finite, check_weights, store
+from bisector.engine.sources import Source, is_collection, source
+from bisector.engine.validation import blank, check_count, check_finite, fresh_rows, store, weighted
+from bisector.solvers.cell_counts import cell_counts, cell_numbers, cell_places, column_ranges, places_among
 
 Floats = NDArray[np.float64]
 
@@ -67,7 +72,7 @@ class HistogramDensity(BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
+        X : array-like or Dask collection of shape (n_rows, n_features)
         y : ignored
         sample_weight : array-like of shape (n_rows,), optional
 
@@ -75,29 +80,24 @@ class HistogramDensity(BaseEstimator):
         -------
         self
         """
-        stand_in = blank(self)
-        rows = check_dense(stand_in, X, reset=True).astype(np.float64, copy=False)
-        weights = check_weights(sample_weight, len(rows))
-        counted = np.ones(len(rows)) if weights is None else weights
-        rows, counted = rows[counted > 0], counted[counted > 0]
-        edges = self._find_edges(rows, counted)
-        places = _places(rows, edges)
-        if (places < 0).any():
-            row, column = np.argwhere(places < 0)[0]
-            raise ValueError(
-                f"Row {row} of X has {rows[row, column]:g} in column {column}, outside of the edges: widen them."
-            )
-        numbers, cell = np.unique(_numbered(places, edges), return_inverse=True)
-        first = np.unique(cell, return_index=True)[1]
+        if is_collection(X):
+            rows, stand_in = fresh_rows(self, X)
+        else:
+            stand_in = blank(self)
+            rows = source(check_dense(stand_in, X, reset=True))
+        rows = weighted(rows, sample_weight)
+        edges = self._find_edges(rows)
+        found = cell_counts(rows, edges)
         return store(
             self,
             stand_in,
             edges_=edges,
-            cells_=places[first],
-            shares_=np.bincount(cell.ravel(), counted) / counted.sum(),
-            _numbers=numbers,
+            cells_=cell_places(found.numbers, edges),
+            shares_=found.weights / total_weight(rows),
+            _numbers=found.numbers,
         )
 
+    @by_rows
     def score_samples(self, X: Any) -> Floats:
         """Return the logarithm of the density at every row of X; −inf where a cell is empty."""
         cells = self._cells(X)
@@ -109,9 +109,9 @@ class HistogramDensity(BaseEstimator):
         """Return which of the cells with rows each row of X is in; −1 for none."""
         check_is_fitted(self)
         rows = check_dense(self, X, reset=False).astype(np.float64, copy=False)
-        places = _places(rows, self.edges_)
+        places = places_among(rows, self.edges_)
         inside = (places >= 0).all(axis=1)
-        numbers = _numbered(np.maximum(places, 0), self.edges_)
+        numbers = cell_numbers(np.maximum(places, 0), self.edges_)
         found = np.minimum(np.searchsorted(self._numbers, numbers), len(self._numbers) - 1)
         return np.where(inside & (self._numbers[found] == numbers), found, -1)
 
@@ -175,8 +175,8 @@ class HistogramDensity(BaseEstimator):
         lengths = [np.diff(edges)[place] for edges, place in zip(self.edges_, self.cells_.T, strict=True)]
         return np.log(np.stack(lengths)).sum(axis=0)
 
-    def _find_edges(self, rows: Floats, counted: Floats) -> list[Floats]:
-        d, lows, highs = rows.shape[1], rows.min(axis=0), rows.max(axis=0)
+    def _find_edges(self, rows: Source) -> list[Floats]:
+        d, (lows, highs) = rows.n_features, column_ranges(rows)
         if self.volume is not None:
             side = check_finite("volume", self.volume, above=0) ** (1 / d)
             return _equal(lows, highs, np.full(d, side))
@@ -185,9 +185,10 @@ class HistogramDensity(BaseEstimator):
                 raise ValueError(
                     f"bins must be 'scott', a number or edges for each feature, not {self.bins!r}."
                 )
-            middle = np.average(rows, axis=0, weights=counted)
-            spread = np.sqrt(np.average((rows - middle) ** 2, axis=0, weights=counted))
-            sides = 3.49 * spread * counted.sum() ** (-1 / (d + 2))
+            found = moments(rows)
+            scatter = np.maximum(found.about_mean()[0].diagonal(), 0.0)
+            spread = np.sqrt(scatter / found.weight) / found.of_x.scale
+            sides = 3.49 * spread * found.weight ** (-1 / (d + 2))
             return _equal(lows, highs, np.where(sides > 0, sides, 1.0))
         if not isinstance(self.bins, list | tuple | np.ndarray):
             count = check_count("bins", self.bins)
@@ -224,20 +225,3 @@ def _refuse_many(counts: list[int]) -> None:
             f"A histogram with {max(counts):,} cells along one of {len(counts)} features has {float(cells):.2g} "
             "cells, nearly all of them empty: use fewer features or larger cells, or KernelDensity."
         )
-
-
-def _places(rows: Floats, edges: list[Floats]) -> NDArray[np.int64]:
-    """Return the place of every row along each feature, −1 outside; the last cell includes its end."""
-    places = np.empty(rows.shape, dtype=np.int64)
-    for j, one in enumerate(edges):
-        found = np.searchsorted(one, rows[:, j], side="right") - 1
-        found[rows[:, j] == one[-1]] = len(one) - 2
-        places[:, j] = np.where(found < len(one) - 1, found, -1)
-    return places
-
-
-def _numbered(places: NDArray[np.int64], edges: list[Floats]) -> NDArray[np.int64]:
-    numbers = np.zeros(len(places), dtype=np.int64)
-    for j, one in enumerate(edges):
-        numbers = numbers * (len(one) - 1) + places[:, j]
-    return numbers

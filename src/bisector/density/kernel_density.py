@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from copy import copy
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -10,15 +11,21 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from bisector.density.bandwidths import Widths, find_widths
+from bisector.density.bandwidths import Widths, find_widths, spread_of, spread_of_source
 from bisector.density.boxes import check_box, check_dense, outside, refuse_outside
 from bisector.density.density_reasons import density_account, explain_density
+from bisector.density.partitioned_windows import InBox, LogDensity
 from bisector.density.reflection import folded, mirror_images, reflected
 from bisector.distances.distance import Distance
+from bisector.distances.estimator_input import check_collection
 from bisector.distances.minkowski import Euclidean, Minkowski
 from bisector.distances.names import resolve
 from bisector.distances.reductions import all_distances
+from bisector.engine.dask_questions import Piece, answers_later, answers_now, pieces_of
 from bisector.engine.explanation import Explanation
+from bisector.engine.lazy_rows import promised
+from bisector.engine.row_sums import total_weight
+from bisector.engine.sources import is_collection
 from bisector.engine.validation import (
     blank,
     check_choice,
@@ -26,12 +33,15 @@ from bisector.engine.validation import (
     check_finite,
     check_flag,
     check_weights,
+    fresh_rows,
     store,
+    weighted,
 )
 from bisector.engine.values import HoldsValues
 from bisector.kernels.bumps import Bump, resolve_bump
 from bisector.search.choose import build_index
 from bisector.search.index import Index
+from bisector.solvers.cell_counts import column_ranges
 from bisector.solvers.parzen import Arranged, arranged, parzen_sums
 from bisector.solvers.parzen_any_metric import parzen_sums_any_metric
 
@@ -85,7 +95,8 @@ class KernelDensity(HoldsValues, BaseEstimator):
     local_factors_ : ndarray of shape (n_rows,)
         By what each bump is wider than the bandwidth; ones unless `adaptive`.
     X_fit_ : ndarray
-        The training rows, those without weight left out.
+        The training rows, those without weight left out. This, the weights and the factors are not there after a
+        fit on a Dask collection.
     weights_fit_ : ndarray
     n_features_in_ : int
 
@@ -132,6 +143,8 @@ class KernelDensity(HoldsValues, BaseEstimator):
         self.bounds = bounds
         self.n_jobs = n_jobs
 
+    # Of a fit on a Dask collection: its partitions, the density of one, and how much all rows weigh.
+    _partitions: tuple[list[Piece], "KernelDensity", float] | None = None
     _bump: Bump
     _distance: Distance
     _widths: Widths
@@ -147,7 +160,8 @@ class KernelDensity(HoldsValues, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
+        X : array-like or Dask collection of shape (n_rows, n_features)
+            Of a collection, partitions add up their bumps when the density is asked for, where they are.
         y : ignored
         sample_weight : array-like of shape (n_rows,), optional
             A weight counts as so many equal rows.
@@ -164,24 +178,23 @@ class KernelDensity(HoldsValues, BaseEstimator):
         check_flag("breadth_first", self.breadth_first)
         stand_in._bump = resolve_bump(self.kernel)
         distance = resolve(self.metric, metric_params=self.metric_params)
+        if is_collection(X):
+            return self._fit_partitions(X, sample_weight, distance, stand_in._bump)
         rows = check_dense(stand_in, X, reset=True)
         weights = check_weights(sample_weight, len(rows))
         numbers = np.arange(len(rows))
         if weights is not None and not weights.all():
             numbers = np.flatnonzero(weights)
             rows, weights = rows[numbers], weights[numbers]
-        widths = find_widths(self.bandwidth, self.scale, rows.astype(np.float64, copy=False), weights)
-        bounds = None
-        if self.bounds is not None:
-            bounds = check_box("bounds", self.bounds, rows.shape[1])
-            refuse_outside(rows, bounds, "bounds")
-            if widths.lower is not None:
-                raise ValueError("bounds cannot be kept by bumps that are askew: use scale='features'.")
+        spread = spread_of(rows.astype(np.float64, copy=False), weights)
+        widths = find_widths(self.bandwidth, self.scale, spread)
+        bounds = self._checked_bounds(rows, widths)
         learned = {
             "_distance": distance.learned(rows),
             "_widths": widths,
             "_bounds": bounds,
             "_numbers": numbers,
+            "_partitions": None,
             "bandwidth_": widths.told,
             "X_fit_": rows,
             "weights_fit_": np.ones(len(rows)) if weights is None else weights,
@@ -196,9 +209,70 @@ class KernelDensity(HoldsValues, BaseEstimator):
             stand_in._arrange()
         return store(self, stand_in, **learned, _bump=stand_in._bump, _arranged=stand_in._arranged)
 
-    def score_samples(self, X: Any) -> Floats:
-        """Return the logarithm of the density at every row of X."""
+    def _fit_partitions(self, X: Any, sample_weight: Any, distance: Distance, bump: Bump) -> Self:
+        """Find the width of the bumps, and leave the rows where they are."""
+        if check_flag("adaptive", self.adaptive):
+            raise TypeError(
+                "X is a Dask collection, and adaptive=True asks for the density at all of its rows: leave it "
+                "False, use HistogramDensity, or fit a sample of the rows."
+            )
+        rows, stand_in = fresh_rows(self, X)
+        rows = weighted(rows, sample_weight)
+        distance = check_collection(distance, rows)
+        total = total_weight(rows)
+        widths = find_widths(self.bandwidth, self.scale, spread_of_source(rows, total))
+        bounds = None
+        if self.bounds is not None:
+            bounds = self._checked_bounds(np.stack(column_ranges(rows)), widths)
+        model = type(self)(**self.get_params(deep=False))
+        model.set_params(bandwidth=widths.told, scale=None, metric=distance, metric_params=None)
+        return store(
+            self,
+            stand_in,
+            _bump=bump,
+            _distance=distance,
+            _widths=widths,
+            _bounds=bounds,
+            bandwidth_=widths.told,
+            _arranged=None,
+            _partitions=(pieces_of(rows), model, total),
+        )
+
+    def _checked_bounds(self, rows: NDArray[Any], widths: Widths) -> Floats | None:
+        if self.bounds is None:
+            return None
+        bounds = check_box("bounds", self.bounds, rows.shape[1])
+        refuse_outside(rows, bounds, "bounds")
+        if widths.lower is not None:
+            raise ValueError("bounds cannot be kept by bumps that are askew: use scale='features'.")
+        return bounds
+
+    def _ask_partitions(self, question: type[LogDensity] | type[InBox], X: Any) -> Any:
+        """Ask the partitions on which the density was fitted."""
+        assert self._partitions is not None
+        pieces, model, total = self._partitions
+        asked = copy(self)
+        asked._partitions = None
+        wanted = question(model, asked, total)
+        if is_collection(X):
+            return answers_later(wanted, pieces, X, self, np.empty(0))
+        return answers_now(wanted, pieces, X, "adding bumps")
+
+    def _refuse_partitions(self) -> None:
         check_is_fitted(self)
+        if self._partitions is not None:
+            raise TypeError(
+                "This density was fitted on a Dask collection, whose rows stay where they are, and can be scored "
+                "and integrated only: for all else fit a sample of the rows."
+            )
+
+    def score_samples(self, X: Any) -> Floats:
+        """Return the logarithm of the density at every row of X; for a Dask collection, lazily."""
+        check_is_fitted(self)
+        if self._partitions is not None:
+            return self._ask_partitions(LogDensity, X)
+        if is_collection(X):
+            return promised(type(self).score_samples, self, X)
         rows = check_dense(self, X, reset=False).astype(np.float64, copy=False)
         if self._bounds is None:
             return self._log_density(rows)
@@ -225,6 +299,7 @@ class KernelDensity(HoldsValues, BaseEstimator):
         list of Explanation
             The answer is the log density; the account adds up to the density.
         """
+        self._refuse_partitions()
         logs = self.score_samples(X)
         rows = check_dense(self, X, reset=False).astype(np.float64, copy=False)
         images = [rows] if self._bounds is None else reflected(rows, self._bounds, self._reach())
@@ -263,7 +338,7 @@ class KernelDensity(HoldsValues, BaseEstimator):
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Floats:
         """Draw rows from the density: a training row by its weight, and a place in its bump."""
-        check_is_fitted(self)
+        self._refuse_partitions()
         check_count("n_samples", n_samples)
         if not self._euclidean:
             raise NotImplementedError(
@@ -291,6 +366,8 @@ class KernelDensity(HoldsValues, BaseEstimator):
         """
         check_is_fitted(self)
         sides = check_box("box", box, self.n_features_in_)
+        if self._partitions is not None:
+            return float(self._ask_partitions(InBox, sides))
         askew = self._widths.lower is not None
         known = self._bump.separable or self.n_features_in_ == 1
         if not self._euclidean or askew or not known:
@@ -308,7 +385,7 @@ class KernelDensity(HoldsValues, BaseEstimator):
     @property
     def tree_(self) -> Index:
         """The training rows as an index, which can be searched; built when it is asked for."""
-        check_is_fitted(self)
+        self._refuse_partitions()
         return build_index(self.X_fit_, self._distance)
 
     @property

@@ -7,10 +7,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from bisector.density.bandwidths import find_widths, rule_width
+from bisector.density.bandwidths import find_widths, rule_width, spread_of
 from bisector.density.boxes import check_dense
 from bisector.density.kernel_density import KernelDensity
 from bisector.engine.explanation import Explanation
+from bisector.engine.lazy_rows import by_rows
 from bisector.engine.validation import blank, check_count, check_weights, store
 from bisector.engine.values import HoldsValues
 from bisector.kernels.bumps import resolve_bump
@@ -64,6 +65,8 @@ class KernelDensityCV(HoldsValues, BaseEstimator):
     (30, True)
     """
 
+    _instead_of_gathering = "choose the width on a sample of the rows, and fit KernelDensity with it"
+
     def __init__(
         self,
         *,
@@ -105,7 +108,7 @@ class KernelDensityCV(HoldsValues, BaseEstimator):
                 "KernelDensityCV predicts each row from others: give rows of more weight than one."
             )
         widths = self._widths(total, rows.shape[1])
-        shape = find_widths(1.0, self.scale, rows, weights)
+        shape = find_widths(1.0, self.scale, spread_of(rows, weights))
         found = score_widths(bump, shape.units(rows - rows[0]), widths, weights, n_jobs=self.n_jobs)
         scores = found.scores - shape.log_volume
         best = int(np.argmax(scores))
@@ -128,6 +131,7 @@ class KernelDensityCV(HoldsValues, BaseEstimator):
             best_estimator_=model,
         )
 
+    @by_rows
     def score_samples(self, X: Any) -> Floats:
         """Return the logarithm of the density at every row of X."""
         check_is_fitted(self)

@@ -12,6 +12,7 @@ from bisector.density.gaussian_mixture import GaussianMixture
 from bisector.density.mixture_reasons import explain_classes_of_components
 from bisector.density.quiet_mixture import quietly_fitted
 from bisector.engine.explanation import Explanation
+from bisector.engine.lazy_rows import by_rows
 from bisector.engine.targets import check_labels
 from bisector.engine.validation import blank, check_count, check_finite, check_weights, store
 
@@ -57,6 +58,8 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
     >>> model.predict([[0.0, 0.0], [6.0, 0.0]])
     array(['left', 'right'], dtype='<U5')
     """
+
+    _instead_of_gathering = "fit a sample of the rows"
 
     def __init__(
         self,
@@ -132,12 +135,14 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
             converged_=model.converged_,
         )
 
+    @by_rows
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of every class for every row."""
         check_is_fitted(self)
         rows = check_dense(self, X, reset=False).astype(np.float64, copy=False)
         return np.asarray(self.mixture_.predict_proba(rows) @ self.class_shares_)
 
+    @by_rows
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of every row."""
         chosen = self.predict_proba(X).argmax(axis=1)

@@ -12,6 +12,7 @@ from bisector.density.gaussian_mixture import GaussianMixture
 from bisector.density.mixture_reasons import explain_means_of_components
 from bisector.density.quiet_mixture import quietly_fitted
 from bisector.engine.explanation import Explanation
+from bisector.engine.lazy_rows import by_rows
 from bisector.engine.targets import Numbers, check_numbers
 from bisector.engine.validation import blank, check_count, check_finite, check_weights, store
 from bisector.solvers.mixture import Mixture
@@ -54,6 +55,8 @@ class GaussianMixtureRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     >>> model.predict([[-0.8], [0.8]]).round(1)
     array([0.8, 0.8])
     """
+
+    _instead_of_gathering = "fit a sample of the rows"
 
     def __init__(
         self,
@@ -111,6 +114,7 @@ class GaussianMixtureRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             _targets=targets._replace(values=np.empty((0, targets.values.shape[1]))),
         )
 
+    @by_rows
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Return the mean of y for every row of X, and on request its standard deviation.
 

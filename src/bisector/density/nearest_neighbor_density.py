@@ -1,7 +1,8 @@
 """Density from neighbours: how large a ball must be to hold k rows (LFD 6.4)."""
 
 import math
-from dataclasses import replace
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -11,12 +12,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from bisector.density.boxes import check_box, check_dense, outside, refuse_outside
 from bisector.density.density_reasons import density_account, explain_density
+from bisector.distances.estimator_input import check_collection
+from bisector.distances.minkowski import Euclidean
 from bisector.engine.explanation import Explanation
+from bisector.engine.lazy_rows import promised
 from bisector.engine.show import number
-from bisector.engine.validation import blank, check_choice, check_count, store
+from bisector.engine.sources import is_collection
+from bisector.engine.validation import blank, check_choice, check_count, fresh_rows, store
 from bisector.kernels.bumps import log_ball
 from bisector.search.choose import build_index
 from bisector.search.index import Index
+from bisector.search.partitioned_index import Near, NearestQuestion, PartitionedIndex
 
 Floats = NDArray[np.float64]
 
@@ -73,7 +79,7 @@ class NearestNeighborDensity(BaseEstimator):
         self.algorithm = algorithm
         self.n_jobs = n_jobs
 
-    index_: Index
+    index_: Index | PartitionedIndex
     normalised_: bool
     log_factor_: float
     _k: int
@@ -81,17 +87,22 @@ class NearestNeighborDensity(BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Keep the rows, and find c if there is a box."""
-        stand_in = blank(self)
-        rows = check_dense(stand_in, X, reset=True)
+        if is_collection(X):
+            index: Any
+            rows, stand_in, index = self._partitions(X)
+        else:
+            stand_in = blank(self)
+            rows = check_dense(stand_in, X, reset=True)
+            index = build_index(rows, "euclidean", algorithm=self.algorithm)
         if isinstance(self.n_neighbors, str):
             check_choice("n_neighbors", self.n_neighbors, ("sqrt",))
-            k = max(1, math.isqrt(len(rows)))
+            k = max(1, math.isqrt(len(index)))
         else:
             k = check_count("n_neighbors", self.n_neighbors)
-            if k > len(rows):
-                raise ValueError(f"n_neighbors is {k}, but there are only {len(rows)} rows: ask for fewer.")
+            if k > len(index):
+                raise ValueError(f"n_neighbors is {k}, but there are only {len(index)} rows: ask for fewer.")
         stand_in._k, stand_in._box = k, None
-        stand_in.index_ = build_index(rows, "euclidean", algorithm=self.algorithm)
+        stand_in.index_ = index
         factor, error = 0.0, 0.0
         if self.box is not None:
             box = check_box("box", self.box, rows.shape[1])
@@ -110,9 +121,30 @@ class NearestNeighborDensity(BaseEstimator):
             log_factor_error_=error,
         )
 
+    def _partitions(self, X: Any) -> tuple[Any, Any, PartitionedIndex]:
+        """Leave the rows of a Dask collection where they are, to be searched there."""
+        if self.box is not None:
+            raise TypeError(
+                "X is a Dask collection, and the density in a box is divided by its integral, which asks for the "
+                "neighbours of all rows: leave box=None, use HistogramDensity, or fit a sample of the rows."
+            )
+        rows, stand_in = fresh_rows(self, X)
+        distance = check_collection(Euclidean(), rows)
+        return rows, stand_in, PartitionedIndex(rows, distance, algorithm=self.algorithm)
+
     def score_samples(self, X: Any) -> Floats:
         """Return the logarithm of the density at every row of X: +inf where k rows are equal to it."""
         check_is_fitted(self)
+        if is_collection(X):
+            if not isinstance(self.index_, PartitionedIndex):
+                return promised(type(self).score_samples, self, X)
+            light = copy(self)
+            del light.index_
+            question = self.index_.question(self._k)
+            asked = Reach(
+                question.distance, question.algorithm, question.leaf_size, self._k, light, len(self.index_)
+            )
+            return self.index_.later(asked, X, self, np.empty(0))
         rows = check_dense(self, X, reset=False)
         logs = self._log_raw(rows) + self.log_factor_
         if self._box is not None:
@@ -174,11 +206,8 @@ class NearestNeighborDensity(BaseEstimator):
         return float(np.exp(self._log_integrals(part).mean() + self.log_factor_))
 
     def _log_raw(self, rows: NDArray[Any]) -> Floats:
-        d = rows.shape[1]
         distances, _ = self.index_.query(rows, self._k, n_jobs=self.n_jobs)
-        with np.errstate(divide="ignore"):
-            logs: Floats = math.log(self._k / len(self.index_)) - log_ball(d) - d * np.log(distances[:, -1])
-        return logs
+        return log_densities(distances[:, -1], self._k / len(self.index_), rows.shape[1])
 
     def _normaliser(self, box: Floats) -> tuple[float, float]:
         """Return −log of the integral over the box, and its standard error."""
@@ -203,6 +232,27 @@ class NearestNeighborDensity(BaseEstimator):
             peak = raw.max()
             estimates.append(volume + peak + math.log(np.exp(raw - peak).mean()))
         return np.array(estimates)
+
+
+def log_densities(reach: Floats, share: float, d: int) -> Floats:
+    """Return the logarithm of the density where a ball of this radius holds this share of the rows."""
+    with np.errstate(divide="ignore"):
+        logs: Floats = math.log(share) - log_ball(d) - d * np.log(reach)
+    return logs
+
+
+@dataclass(frozen=True, eq=False)
+class Reach(NearestQuestion):
+    """How far the k-th nearest row is, and how dense that makes it."""
+
+    model: NearestNeighborDensity
+    n_rows: int
+
+    def prepare(self, queries: Any) -> Any:
+        return check_dense(self.model, queries, reset=False)
+
+    def finish(self, answer: Near, queries: Any) -> Floats:
+        return log_densities(answer.distances[:, -1], self.k / self.n_rows, queries.shape[1])
 
 
 def _steps(d: int) -> Floats:

@@ -14,6 +14,7 @@ from bisector.density.boxes import check_dense
 from bisector.density.gaussian_mixture import GaussianMixture
 from bisector.density.kernel_density import KernelDensity
 from bisector.engine.explanation import Explanation, account_of
+from bisector.engine.lazy_rows import by_rows
 from bisector.engine.show import number
 from bisector.engine.validation import blank, check_finite, check_number, store
 
@@ -60,6 +61,8 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
     >>> model.predict([[0.0, 0.0], [8.0, 8.0]])
     array([ 1, -1])
     """
+
+    _instead_of_gathering = "fit a sample of the rows"
 
     def __init__(
         self,
@@ -111,6 +114,7 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
             stand_in, np.concatenate([self._usual, usual]), np.concatenate([self._aside, aside])
         )
 
+    @by_rows
     def score_samples(self, X: Any) -> Floats:
         """Return the logarithm of the density at every row: the lower, the more unusual."""
         check_is_fitted(self)
@@ -118,10 +122,12 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
         # Where every bump is zero the density's logarithm is −inf: still a number to compare by.
         return np.maximum(self.density_.score_samples(rows), np.finfo(np.float64).min / 4)
 
+    @by_rows
     def decision_function(self, X: Any) -> Floats:
         """Return how far the log density is above the level of alarm; rows below zero are new."""
         return self.score_samples(X) - self.offset_
 
+    @by_rows
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Return −1 for new rows, 1 for usual ones."""
         return np.where(self.decision_function(X) < 0, -1, 1)
@@ -160,6 +166,7 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
             explained.append(Explanation(answer, said, [account, *more]))
         return explained
 
+    @by_rows
     def p_values(self, X: Any) -> Floats:
         """Return how probable it is that a usual row is at least as unusual as each row; at most alpha is new."""
         m = len(self.calibration_scores_)

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import KW_ONLY, replace
 from functools import cached_property
 from typing import Any
@@ -13,6 +14,8 @@ from bisector.distances import terms
 from bisector.distances.coordinate_distance import CoordinateDistance
 from bisector.distances.distance import Distance, Law
 from bisector.distances.numeric_rows import NumericRows, numeric_rows
+from bisector.engine.columns import mapped
+from bisector.engine.sources import Source, is_collection, source
 from bisector.engine.validation import check_flag
 from bisector.engine.values import frozen_array, value
 
@@ -169,9 +172,16 @@ class Mahalanobis(_QuadraticDistance):
         return super().from_params(params)
 
     def learned(self, X: Any) -> "Mahalanobis":
-        """Return the distance with the covariance of these rows, unless it was given."""
+        """Return the distance with the covariance of these rows, unless it was given.
+
+        Of a Dask collection, or another source, it is gathered in one pass.
+        """
         if self.cov is not None:
             return self
+        if is_collection(X) or isinstance(X, Source):
+            found, names = _gathered_covariance(X)
+            _refuse_singular(found, names)
+            return Mahalanobis(found, squared=self.squared)
         rows = numeric_rows(X, None, "X")
         if not len(rows):
             raise ValueError("X has no rows to learn a covariance from.")
@@ -195,6 +205,27 @@ class Mahalanobis(_QuadraticDistance):
         factor = np.linalg.cholesky(unit)
         inverse = solve_triangular(factor, np.eye(len(factor)), lower=True)
         return np.ascontiguousarray((inverse / scale).T)
+
+
+def _gathered_covariance(X: Any) -> tuple[NDArray[np.float64], tuple[str, ...] | None]:
+    """Return the covariance of rows that are not here, without those of no weight, and their features' names."""
+    from bisector.engine.moments import moments
+
+    rows = copy(X) if isinstance(X, Source) else source(X)
+    rows.y = None
+    if rows.sample_weight is not None:
+        rows.sample_weight = mapped(rows.sample_weight, _counts, dtype=np.float64)
+    if not rows.n_rows:
+        raise ValueError("X has no rows to learn a covariance from.")
+    found = moments(rows)
+    unit = found.of_x.scale
+    cov = found.about_mean()[0] / found.weight / unit[:, None] / unit
+    return cov, None if rows.feature_names is None else tuple(rows.feature_names)
+
+
+def _counts(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return one for each row that has a weight, else zero."""
+    return (weights > 0).astype(np.float64)
 
 
 def checked_symmetric(name: str, matrix: ArrayLike) -> NDArray[np.float64]:

@@ -9,11 +9,12 @@ import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
+from bisector.distances.coordinate_distance import CoordinateDistance
 from bisector.distances.distance import Distance
 from bisector.distances.names import resolve
 from bisector.distances.precomputed import Precomputed
-from bisector.engine.sources import refuse_collections
-from bisector.engine.validation import is_plain_table, raise_not_finite
+from bisector.engine.sources import Source, refuse_collections
+from bisector.engine.validation import find_not_finite, is_plain_table, raise_not_finite
 
 
 def check_items(estimator: Any, X: Any, distance: Distance, *, reset: bool) -> Any:
@@ -47,6 +48,21 @@ def check_items(estimator: Any, X: Any, distance: Distance, *, reset: bool) -> A
     if hasattr(X, "columns") or getattr(X, "ndim", 1) == 2:
         validate_data(estimator, X, reset=reset, skip_check_array=True)
     return X
+
+
+def check_collection(distance: Distance, rows: Source) -> Distance:
+    """Check the rows of a Dask collection; return the distance with what it learned from them.
+
+    One pass looks for what is not finite, since later a neighbour would only seem to be far.
+    """
+    if not isinstance(distance, CoordinateDistance):
+        raise TypeError(
+            f"X is a Dask collection, but {distance!r} needs all rows in memory: take a distance of coordinates, "
+            "such as Euclidean(), or pass X.compute(), if that fits into memory."
+        )
+    if not distance.may_miss:
+        find_not_finite(rows)
+    return distance.learned(rows)
 
 
 def tell_input_tags(tags: Tags, metric: Any) -> Tags:

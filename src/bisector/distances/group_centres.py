@@ -63,11 +63,18 @@ def squares_of(distance: Distance, rows: Rows) -> Squares | None:
         return None
     if distance.may_miss or rows.before is not None:  # rows that were transformed have lost digits
         return None
-    d = rows.values.shape[1]
-    formula = distance.lower(d)
-    weights = formula.weights if isinstance(formula, terms.WeightedTerms) else np.ones(d)
+    scales = square_scales(distance, rows.values.shape[1])
+    return None if scales is None else Squares(rows, scales)
+
+
+def square_scales(distance: Distance, n_features: int) -> Floats | None:
+    """Return by what squared differences are multiplied before they are added up; None where they are not."""
+    if not isinstance(distance, CoordinateDistance) or distance.may_miss:
+        return None
+    formula = distance.lower(n_features)
+    weights = formula.weights if isinstance(formula, terms.WeightedTerms) else np.ones(n_features)
     bare = formula.inner if isinstance(formula, terms.WeightedTerms) else formula
-    return Squares(rows, bare.scale * weights) if isinstance(bare, terms.KeptSquares) else None
+    return bare.scale * weights if isinstance(bare, terms.KeptSquares) else None
 
 
 class Centres(NamedTuple):

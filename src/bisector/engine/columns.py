@@ -106,6 +106,29 @@ class Column(NDArrayOperatorsMixin):
             return Column.of(self.held.astype(dtype), self.sizes)
         return self.mapped(np.asarray, dtype, dtype=dtype, width=self.width)
 
+    def take(self, numbers: NDArray[np.int64]) -> NDArray[Any]:
+        """Return the values of some rows, in the order asked for; only these travel."""
+        if self.held is not None:
+            return self.held[numbers]
+        from dask import delayed
+
+        from .dask_passes import computed
+
+        order = np.argsort(numbers, kind="stable")
+        starts = [0, *accumulate(self.sizes)]
+        cuts = np.searchsorted(numbers[order], starts)
+        pick = delayed(np.take, pure=False)
+        pieces = [
+            pick(part, numbers[order[first:last]] - start, axis=0)
+            for part, start, first, last in zip(self.parts, starts, cuts, cuts[1:], strict=False)
+            if last > first
+        ]
+        found = computed(pieces, doing="reading")
+        values = np.empty((len(numbers), *self.shape[1:]), self.dtype)
+        if found:
+            values[order] = np.concatenate(found)
+        return values
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         if self.held is None:
             from .dask_passes import computed

@@ -156,12 +156,14 @@ def block_labels(block: Block) -> Found:
     return Found(labels[:FEW_FRACTIONS] if fractions else labels)
 
 
-def checked_classes(estimator: Any, X: Any, y: Any, sample_weight: Any, class_weight: Any) -> Classed:
+def checked_classes(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, class_weight: Any, *, at_least: int = 2
+) -> Classed:
     """Check the input of a classifier's ``fit``, as `check_classes` does; the codes stay beside the rows."""
     name = type(estimator).__name__
     require_targets(estimator, y)
     if isinstance(y, str):
-        X, y = _split(X, y)
+        X, y = split_named(X, y)
     rows, stand_in = fresh_rows(estimator, X)
     labels = rows.column("y", y)
     labels = _single(labels, f"{name} learns one label a row, but y has the shape {labels.shape}.")
@@ -180,11 +182,12 @@ def checked_classes(estimator: Any, X: Any, y: Any, sample_weight: Any, class_we
         if not held.all():  # rows without weight are as good as absent, whatever class they are said to have
             places = np.maximum(np.cumsum(held) - 1, 0)
             rows.y, classes = codes.mapped(codes_among, places, dtype=np.int64), classes[held]
-    require_classes(name, classes, weighted=rows.sample_weight is not None)
+    if at_least > 1:
+        require_classes(name, classes, weighted=rows.sample_weight is not None)
     return Classed(rows, rows.y, classes, stand_in)
 
 
-def _split(X: Any, name: str) -> tuple[Any, Any]:
+def split_named(X: Any, name: str) -> tuple[Any, Any]:
     """Take the column of labels out of a dataframe, or out of delayed frames."""
     if isinstance(X, list | tuple):
         return [block.drop(columns=name) for block in X], [block[name] for block in X]

@@ -79,6 +79,22 @@ def map_blocks(function: Callable[..., Any], rows: DaskSource, fixed: tuple[Any,
     return joined(computed(parts, doing, parts))
 
 
+def promised_blocks(
+    function: Callable[..., Any], rows: DaskSource, fixed: tuple[Any, ...], empty: NDArray[Any]
+) -> Any:
+    """Return one result a row as a Dask array like `empty`, which has no rows: as `map_blocks`, but later."""
+    from dask import delayed
+
+    from .lazy_rows import assembled
+
+    call = delayed(partition_answers, pure=False)
+    shared = delayed(Shared(function, *_read_only(fixed)), traverse=False, pure=False)
+    pieces = list(rows.pieces())
+    return assembled(
+        [call(*piece, shared) for piece in pieces], [place.n_rows for place, *_ in pieces], empty
+    )
+
+
 def blocks_of(place: Place, X: Any, y: Any, weight: Any, numbers: range) -> list[Block]:
     """Fetch some blocks of one partition."""
     from dask import delayed

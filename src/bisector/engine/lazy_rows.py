@@ -5,12 +5,11 @@ partitions, computed when it is asked for, where the rows are. Models say so by 
 and know nothing of Dask otherwise.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .sources import is_collection
 
@@ -41,36 +40,64 @@ def by_rows(method: Method) -> Method:
     return cast(Method, answer)
 
 
-def promised(method: Callable[..., Any], model: Any, X: Any, args: Any, kwargs: Any) -> Any:
+def promised(
+    method: Callable[..., Any],
+    model: Any,
+    X: Any,
+    args: Any = (),
+    kwargs: Any = None,
+    example: Callable[[Any, Any], Any] | None = None,
+) -> Any:
     """Return the Dask array of the answers.
 
     What cannot be answered at all (a model that is not fitted, other features) is refused at once: the method is
-    asked about one row of ones, which also tells the shape and the type of an answer.
+    asked about one row of ones, which also tells the shape and the type of an answer. A method that may have no
+    answer there gives an `example` of one in its place, of the model and this row.
     """
-    import dask.array as da
     from dask import delayed
 
     from .dask_passes import Shared
 
-    sample, X = _sample(X, model)
+    kwargs = {} if kwargs is None else kwargs
+    sample, X = sample_of(X, model)
     with np.errstate(all="ignore"):
-        example = method(model, sample, *args, **kwargs)
-    if not isinstance(example, np.ndarray):
+        given = method(model, sample, *args, **kwargs) if example is None else example(model, sample)
+    several = isinstance(given, tuple)
+    if not all(isinstance(one, np.ndarray) for one in (given if several else [given])):
         raise TypeError(
-            f"{method.__name__} gives a {type(example).__name__}, which no Dask array can hold: compute X first."
+            f"{method.__name__} gives a {type(given).__name__}, which no Dask array can hold: compute X first."
         )
-    empty, widths = example[:0], example.shape[1:]
+    empty: Any = tuple(one[:0] for one in given) if several else given[:0]
     shared = delayed(Shared(method, model, args, kwargs), traverse=False, pure=False)
-    if hasattr(X, "chunks"):
+    if hasattr(X, "chunks") and not several:
+        widths = given.shape[1:]
         form: dict[str, Any] = {"chunks": (X.chunks[0], *((width,) for width in widths))} if widths else {}
-        axes = {"new_axis": list(range(2, example.ndim))} if widths else {"drop_axis": 1}
+        axes = {"new_axis": list(range(2, given.ndim))} if widths else {"drop_axis": 1}
         return X.map_blocks(answers, shared, empty, dtype=empty.dtype, meta=empty, **axes, **form)
     call = delayed(answers, pure=False)
-    pieces = [da.from_delayed(call(part, shared, empty), (np.nan, *widths), meta=empty) for part in X]
-    return da.concatenate(pieces, allow_unknown_chunksizes=True)
+    sizes = list(X.chunks[0]) if hasattr(X, "chunks") else [np.nan] * len(X)
+    parts = X.to_delayed().ravel().tolist() if hasattr(X, "chunks") else X
+    nothing = delayed(empty, traverse=False, pure=False)
+    return assembled([call(part, shared, nothing) for part in parts], sizes, empty)
 
 
-def answers(rows: Any, shared: Any, empty: NDArray[Any]) -> NDArray[Any]:
+def assembled(pieces: list[Any], sizes: Sequence[float], empty: Any) -> Any:
+    """Join delayed answers into a Dask array like `empty`, which has no rows; tuples of them into several arrays.
+
+    `sizes` are the numbers of rows of the partitions, NaN where they are unknown.
+    """
+    import dask.array as da
+
+    if isinstance(empty, tuple):
+        return tuple(assembled([piece[i] for piece in pieces], sizes, one) for i, one in enumerate(empty))
+    arrays = [
+        da.from_delayed(piece, (size, *empty.shape[1:]), meta=empty)
+        for piece, size in zip(pieces, sizes, strict=True)
+    ]
+    return da.concatenate(arrays, allow_unknown_chunksizes=True)
+
+
+def answers(rows: Any, shared: Any, empty: Any) -> Any:
     """Answer the rows of one partition, in its task."""
     from .dask_source import aligned
     from .threads import working_alone
@@ -79,10 +106,11 @@ def answers(rows: Any, shared: Any, empty: NDArray[Any]) -> NDArray[Any]:
     if not rows.shape[0]:
         return empty
     with working_alone():
-        return np.asarray(shared.function(model, aligned(rows), *args, **kwargs))
+        found = shared.function(model, aligned(rows), *args, **kwargs)
+        return found if isinstance(found, tuple) else np.asarray(found)
 
 
-def _sample(X: Any, model: Any) -> tuple[Any, Any]:
+def sample_of(X: Any, model: Any) -> tuple[Any, Any]:
     """Return one row like those of X, and X itself: an array, or its partitions as delayed blocks."""
     features = getattr(model, "feature_names_in_", None)
     if isinstance(X, list | tuple) or not hasattr(X, "ndim"):

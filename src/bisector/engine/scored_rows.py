@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .sources import is_collection
 from .validation import check_weights
 
 
@@ -68,7 +69,7 @@ def check_scored_rows(
             f"Found input variables with inconsistent numbers of samples: {names[0]} has {len(values)} and "
             f"{names[1]} has {len(labels)}."
         )
-    weight = check_weights(sample_weight, len(values))
+    weight = check_weights(gathered(sample_weight), len(values))
     if weight is not None and not weight.all():
         counted = weight > 0
         values, labels, weight = values[counted], labels[counted], weight[counted]
@@ -76,10 +77,20 @@ def check_scored_rows(
     return ScoredRows(values.astype(np.float64, copy=False), positive, weight, classes, values.dtype)
 
 
+def gathered(values: Any) -> Any:
+    """Return a column of a Dask collection as an array, within the memory budget; what is here stays as it is."""
+    if not is_collection(values):
+        return values
+    from .dask_source import lazy_column
+
+    return np.asarray(lazy_column(values))
+
+
 def check_scores(scores: Any, name: str = "scores") -> NDArray[Any]:
     """Return scores as a vector of finite float32 or float64 numbers."""
     from sklearn.utils.validation import check_array
 
+    scores = gathered(scores)
     values = check_array(scores, ensure_2d=False, dtype=(np.float64, np.float32), input_name=name)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
@@ -93,7 +104,7 @@ def check_scores(scores: Any, name: str = "scores") -> NDArray[Any]:
 def _one_column(y: Any, name: str) -> NDArray[Any]:
     if y is None:
         raise ValueError(f"requires y to be passed, but the target y is None: give {name}, one label a row.")
-    labels = np.asarray(y)
+    labels = np.asarray(gathered(y))
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim != 1:

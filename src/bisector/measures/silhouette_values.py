@@ -109,16 +109,21 @@ def check_clustered(
         absent = ~held[codes]
         codes = np.where(absent, 0, (np.cumsum(held) - 1)[codes])
         clusters = clusters[held]
-    if len(clusters) < 2:
-        weighed = "" if sample_weight is None else " with a weight"
-        raise ValueError(
-            f"labels name {len(clusters)} cluster{weighed}, but a silhouette compares a row's own cluster with the "
-            "next: give labels of at least two. Whether there is more than one cluster at all is a question for "
-            "structure_test."
-        )
+    require_clusters(len(clusters), weighted=sample_weight is not None)
     groups = Groups(codes, weights, len(clusters))
     lone = absent | (groups.sizes[codes] - np.minimum(weights, 1.0) <= 0)
     return Clustered(distance, rows, X, names, clusters, groups, lone)
+
+
+def require_clusters(n_clusters: int, *, weighted: bool) -> None:
+    """Refuse labels that are all the same."""
+    if n_clusters < 2:
+        weighed = " with a weight" if weighted else ""
+        raise ValueError(
+            f"labels name {n_clusters} cluster{weighed}, but a silhouette compares a row's own cluster with the "
+            "next: give labels of at least two. Whether there is more than one cluster at all is a question for "
+            "structure_test."
+        )
 
 
 def _check_diagonal(rows: Rows) -> None:
@@ -144,14 +149,9 @@ def silhouette_widths(clustered: Clustered, form: str, n_jobs: int | None) -> Wi
     found = Widths(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n, dtype=np.int64))
 
     def compare(numbers: Integers, own: Floats, others: Floats) -> None:
-        places = np.arange(len(numbers))
-        others[groups.codes[numbers], places] = np.inf
-        nearest = others.argmin(axis=0)
-        # Where no other cluster can be reached, the first of them is named.
-        codes = groups.codes[numbers]
-        nearest = np.where(nearest == codes, np.where(codes == 0, 1, 0), nearest)
-        found.own[numbers], found.other[numbers] = own, others[nearest, places]
-        found.neighbours[numbers] = nearest
+        here = compared_with_next(own, others, groups.codes[numbers], lone=clustered.lone[numbers])
+        for every, some in zip(found, here, strict=True):
+            every[numbers] = some
 
     def of_sums(numbers: Integers, sums: Floats) -> None:
         codes = groups.codes[numbers]
@@ -167,17 +167,24 @@ def silhouette_widths(clustered: Clustered, form: str, n_jobs: int | None) -> Wi
     else:
         exemplars = _means(clustered, n_jobs) if form == "simplified" else _medoids(clustered, n_jobs)
         exemplar_distances(clustered.distance, clustered.rows, exemplars, of_distances, n_jobs=n_jobs)
-    found.own[clustered.lone] = 0.0
-    found.values[:] = _compared(found.own, found.other)
-    found.values[clustered.lone] = 0.0
     return found
 
 
-def _compared(own: Floats, other: Floats) -> Floats:
-    """Return (b − a) / max(a, b), and 0 where both are 0 or both infinite."""
+def compared_with_next(own: Floats, others: Floats, codes: Integers, *, lone: NDArray[np.bool_]) -> Widths:
+    """Compare a, the distance of rows to their own clusters, with b, that to the nearest other one.
+
+    `others` holds the distances to all clusters, a line for each, and is changed. s is (b − a) / max(a, b), and 0
+    where both are 0 or both infinite, or where a row is alone.
+    """
+    places = np.arange(len(codes))
+    others[codes, places] = np.inf
+    nearest = others.argmin(axis=0)
+    # Where no other cluster can be reached, the first of them is named.
+    nearest = np.where(nearest == codes, np.where(codes == 0, 1, 0), nearest)
+    own, other = np.where(lone, 0.0, own), others[nearest, places]
     with np.errstate(divide="ignore", invalid="ignore"):
         values = np.where(own < other, 1.0 - own / other, other / own - 1.0)
-    return np.where(own == other, 0.0, values)
+    return Widths(np.where((own == other) | lone, 0.0, values), own, other, nearest)
 
 
 def _means(clustered: Clustered, n_jobs: int | None) -> Rows:

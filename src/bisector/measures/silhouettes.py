@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bisector.distances.distance import Distance
+from bisector.distances.names import resolve
 from bisector.engine.show import Heading, Sheet, Table, number
-from bisector.engine.validation import check_count
-from bisector.measures.silhouette_values import check_clustered, silhouette_widths
+from bisector.engine.sources import is_collection, refuse_collections
+from bisector.engine.validation import check_choice, check_count
+from bisector.measures.silhouette_values import FORMS, check_clustered, silhouette_widths
 
 Floats = NDArray[np.floating[Any]]
 Form = Literal["mean", "simplified", "medoid"]
@@ -139,6 +141,7 @@ def silhouette(
     b           2   0.8944  0.8889                  0
     c           1        0       0                  0
     """
+    refuse_collections(X, silhouette)
     clustered = check_clustered(X, labels, metric, metric_params, sample_weight)
     found = silhouette_widths(clustered, form, n_jobs)
     groups, names = clustered.groups, clustered.labels
@@ -158,6 +161,11 @@ def silhouette(
         metric=clustered.distance,
         form=form,
     )
+
+
+silhouette._instead_of_gathering = (  # type: ignore[attr-defined]
+    "use silhouette_samples or silhouette_score with metric='sqeuclidean', or a sample of the rows"
+)
 
 
 def silhouette_samples(
@@ -183,7 +191,7 @@ def silhouette_samples(
     Returns
     -------
     ndarray of shape (n_rows,)
-        float32 if X is, else float64.
+        float32 if X is, else float64. A Dask array if X is a Dask collection, which needs metric="sqeuclidean".
 
     Examples
     --------
@@ -193,6 +201,12 @@ def silhouette_samples(
     >>> silhouette_samples(["hotel", "hostel", "cat", "hat"], [0, 0, 1, 1], metric="levenshtein").round(2)
     array([0.71, 0.78, 0.78, 0.71])
     """
+    if is_collection(X):
+        from bisector.measures.partitioned_silhouettes import squared_silhouettes
+
+        check_choice("form", form, FORMS)
+        distance = resolve(metric, metric_params=metric_params)
+        return squared_silhouettes(X, labels, distance, form, sample_weight)
     clustered = check_clustered(X, labels, metric, metric_params, sample_weight)
     values = silhouette_widths(clustered, form, n_jobs).values
     return values.astype(_dtype(clustered.rows), copy=False)
@@ -216,7 +230,8 @@ def silhouette_score(
     ----------
     X, labels, metric : as of `silhouette`
     sample_size : int, optional
-        Compare only so many rows, chosen at random, with each other.
+        Compare only so many rows, chosen at random, with each other. Of a Dask collection this is how to use a
+        metric other than "sqeuclidean".
     random_state : int, RandomState, numpy.random.Generator or None, default=None
         Of the random choice. The same number chooses the same rows as in scikit-learn.
     form, sample_weight, metric_params, n_jobs : as of `silhouette`
@@ -231,9 +246,17 @@ def silhouette_score(
     >>> round(silhouette_score([[0], [1], [10]], ["a", "a", "b"]), 3)
     0.596
     """
-    clustered = check_clustered(
-        X, labels, metric, metric_params, sample_weight, _sampler(sample_size, random_state)
-    )
+    sampler = _sampler(sample_size, random_state)
+    if is_collection(X):
+        from bisector.measures.partitioned_silhouettes import mean_squared_silhouette, sampled_rows
+
+        check_choice("form", form, FORMS)
+        if sampler is None:
+            distance = resolve(metric, metric_params=metric_params)
+            return mean_squared_silhouette(X, labels, distance, form, sample_weight)
+        X, labels, sample_weight = sampled_rows(X, labels, sample_weight, sampler)
+        sampler = None
+    clustered = check_clustered(X, labels, metric, metric_params, sample_weight, sampler)
     values = silhouette_widths(clustered, form, n_jobs).values
     return float(np.average(values, weights=clustered.groups.weights))
 

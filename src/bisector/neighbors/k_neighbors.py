@@ -1,7 +1,6 @@
 """The k nearest neighbours vote, or are averaged (Flach 8.3; LFD 6.2)."""
 
-from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -9,116 +8,27 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils import Tags
 
-from bisector.distances.distance import Rows
 from bisector.engine.explanation import Explanation
+from bisector.engine.sources import is_collection
 from bisector.engine.targets import Labels, Numbers, check_labels, check_numbers
-from bisector.engine.validation import check_choice, check_weights, store
+from bisector.engine.validation import check_choice, store
 from bisector.measures.error_bounds import ErrorBounds, error_bounds
-from bisector.neighbors.kept_rows import PAIRS_AT_ONCE, FindsNearest, Floats, Found, Integers
+from bisector.neighbors.k_nearest import KNearest
+from bisector.neighbors.kept_rows import Floats, Found, Integers
+from bisector.neighbors.partitioned_rows import by_neighbours, keep_labelled, keep_measured
 from bisector.neighbors.votes import (
+    Aggregate,
     Weights,
+    aggregated,
+    check_aggregate,
     check_vote_weights,
     class_shares,
-    mean,
-    median,
     nearest_among_winners,
     votes,
 )
 
-Aggregate = Literal["mean", "median"] | Callable[[Floats, Floats], Any]
 
-
-class _KNeighbors(FindsNearest):
-    """What voting and averaging neighbours share."""
-
-    weights: Any
-    _sample_weight: Floats | None
-
-    def _keep_weighted(self, X: Any, sample_weight: ArrayLike | None) -> tuple[Any, dict[str, Any]]:
-        check_vote_weights(self.weights)
-        stand_in, learned = self._keep(X)
-        weights = check_weights(sample_weight, len(learned["_index"]))
-        return stand_in, learned | {"_sample_weight": weights}
-
-    def _found(self, queries: Rows | None) -> Found:
-        """Find neighbours until they count k; with sample weights, the last of them in part."""
-        k = self._n_neighbors()
-        weights = self._sample_weight
-        if weights is None:
-            distances, positions = self._k_nearest(queries, k)
-            starts = np.arange(0, positions.size + 1, positions.shape[1])
-            return Found(starts, positions.ravel(), distances.ravel(), None)
-        at_most = len(weights) - (queries is None)
-        total = weights.sum() - (weights.max() if queries is None else 0.0)
-        if total < k * (1 - 1e-12):
-            raise ValueError(
-                f"n_neighbors is {k}, but all rows together weigh only {total:g}: ask for fewer."
-            )
-        n_asked = min(k, at_most)
-        while True:
-            distances, positions = self._k_nearest(queries, n_asked)
-            own = weights[positions]
-            before = np.cumsum(own, axis=1) - own
-            if n_asked == at_most or (before[:, -1] + own[:, -1] >= k).all():
-                break
-            n_asked = min(2 * n_asked, at_most)
-        counts = np.clip(k - before, 0.0, own)
-        starts = np.arange(0, positions.size + 1, positions.shape[1])
-        return Found(starts, positions.ravel(), distances.ravel(), counts.ravel())
-
-    def _found_in_blocks(self, X: Any) -> Iterator[Found]:
-        """Find the neighbours of the rows of X, or of the training rows among the others, some rows at a time."""
-        if X is None:
-            yield self._found(None)
-            return
-        queries = self._queries(X)
-        at_once = max(256, PAIRS_AT_ONCE // self._n_neighbors())
-        if len(queries) <= at_once:
-            yield self._found(queries)
-            return
-        for start in range(0, len(queries), at_once):
-            yield self._found(queries.take(np.arange(start, min(start + at_once, len(queries)))))
-
-    def _added(self, X: Any, sample_weight: ArrayLike | None) -> tuple[int, Any]:
-        """Add rows to the index; return how many there are, and the weights of all rows."""
-        from bisector.distances.estimator_input import check_items
-
-        items = check_items(self, X, self._index.distance, reset=False)
-        n_new = len(self._index.add(items))
-        self.n_samples_fit_ = len(self._index)
-        if sample_weight is None and self._sample_weight is None:
-            return n_new, None
-        old = self._sample_weight if self._sample_weight is not None else np.ones(len(self._index) - n_new)
-        new = check_weights(sample_weight, n_new)
-        return n_new, np.concatenate([old, np.ones(n_new) if new is None else new])
-
-    def remove(self, positions: ArrayLike) -> Self:
-        """Forget training rows, by their positions among the rows kept now.
-
-        The rows that stay keep their order; the model is then the one fitted on these.
-        """
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self)
-        n_rows = len(self._index)
-        places = np.atleast_1d(np.asarray(positions))
-        if places.dtype.kind not in "iu" or ((places < 0) | (places >= n_rows)).any():
-            raise ValueError(f"positions must be whole numbers from 0 to {n_rows - 1}.")
-        self._index.remove(self._index.ids[places])
-        kept = np.ones(n_rows, dtype=bool)
-        kept[places] = False
-        self._keep_targets(kept)
-        if self._sample_weight is not None:
-            self._sample_weight = self._sample_weight[kept]
-        self.n_samples_fit_ = len(self._index)
-        return self
-
-    @abstractmethod
-    def _keep_targets(self, kept: NDArray[np.bool_]) -> None:
-        """Keep the targets of some rows."""
-
-
-class KNeighborsClassifier(ClassifierMixin, _KNeighbors):
+class KNeighborsClassifier(ClassifierMixin, KNearest):
     """The k nearest training rows vote on the class of a query.
 
     A drop-in for scikit-learn's estimator that is exact under any distance: on vectors, strings, sets, mixed
@@ -207,7 +117,8 @@ class KNeighborsClassifier(ClassifierMixin, _KNeighbors):
         Parameters
         ----------
         X : rows
-            What the metric compares: a matrix, strings, sets, a frame.
+            What the metric compares: a matrix, strings, sets, a frame. Of a Dask collection the rows stay where
+            they are, and each partition is searched there.
         y : array of shape (n_rows,) or (n_rows, n_outputs)
         sample_weight : array of shape (n_rows,), default=None
 
@@ -219,6 +130,10 @@ class KNeighborsClassifier(ClassifierMixin, _KNeighbors):
 
     def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None, classes: Any = None) -> Self:
         check_choice("ties", self.ties, ("smallest", "nearest", "random"))
+        if is_collection(X):
+            check_vote_weights(self.weights)
+            stand_in, learned, labels = keep_labelled(self, X, y, sample_weight)
+            return store(self, stand_in, **learned, **_of_labels(labels))
         stand_in, learned = self._keep_weighted(X, sample_weight)
         labels = check_labels(self, y, len(learned["_index"]), classes)
         return store(self, stand_in, **learned, **_of_labels(labels))
@@ -253,6 +168,7 @@ class KNeighborsClassifier(ClassifierMixin, _KNeighbors):
             setattr(self, name, value)
         return self
 
+    @by_neighbours
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class with most votes, for every row of X; X=None leaves each training row out of its vote."""
         chosen = []
@@ -261,6 +177,7 @@ class KNeighborsClassifier(ClassifierMixin, _KNeighbors):
             chosen.append(np.stack(columns, axis=1))
         return self._labels.decoded(np.concatenate(chosen))
 
+    @by_neighbours
     def predict_proba(self, X: Any) -> Any:
         """Return the share of the votes for each class; a list of arrays for several outputs."""
         parts = [
@@ -341,7 +258,13 @@ class KNeighborsClassifier(ClassifierMixin, _KNeighbors):
         return np.argmax(shares, axis=1)
 
     def _keep_targets(self, kept: NDArray[np.bool_]) -> None:
-        self._labels = self._labels._replace(codes=self._labels.codes[kept])
+        self._carry(self._labels.codes[kept])
+
+    def _carry(self, targets: NDArray[Any]) -> None:
+        self._labels = self._labels._replace(codes=targets)
+
+    def _blank_targets(self, n: int) -> NDArray[Any]:
+        return np.zeros((n, len(self._labels.classes)), dtype=np.int64)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -357,7 +280,7 @@ def _of_labels(labels: Labels) -> dict[str, Any]:
     }
 
 
-class KNeighborsRegressor(MultiOutputMixin, RegressorMixin, _KNeighbors):
+class KNeighborsRegressor(MultiOutputMixin, RegressorMixin, KNearest):
     """The targets of the k nearest training rows are averaged.
 
     Parameters
@@ -417,6 +340,7 @@ class KNeighborsRegressor(MultiOutputMixin, RegressorMixin, _KNeighbors):
         Parameters
         ----------
         X : rows
+            A Dask collection too.
         y : array of shape (n_rows,) or (n_rows, n_targets)
         sample_weight : array of shape (n_rows,), default=None
 
@@ -425,6 +349,10 @@ class KNeighborsRegressor(MultiOutputMixin, RegressorMixin, _KNeighbors):
         self
         """
         check_aggregate(self.aggregate)
+        if is_collection(X):
+            check_vote_weights(self.weights)
+            stand_in, learned = keep_measured(self, X, y, sample_weight)
+            return store(self, stand_in, **learned)
         stand_in, learned = self._keep_weighted(X, sample_weight)
         targets = check_numbers(self, y, len(learned["_index"]))
         return store(self, stand_in, **learned, _targets=targets)
@@ -440,6 +368,7 @@ class KNeighborsRegressor(MultiOutputMixin, RegressorMixin, _KNeighbors):
         self._targets = self._targets._replace(values=np.concatenate([known, new]))
         return self
 
+    @by_neighbours
     def predict(self, X: Any) -> Floats:
         """Return the neighbours' average for every row of X; X=None leaves each training row out of its own."""
         from sklearn.utils.validation import check_is_fitted
@@ -473,23 +402,10 @@ class KNeighborsRegressor(MultiOutputMixin, RegressorMixin, _KNeighbors):
         return made
 
     def _keep_targets(self, kept: NDArray[np.bool_]) -> None:
-        self._targets = self._targets._replace(values=self._targets.values[kept])
+        self._carry(self._targets.values[kept])
 
+    def _carry(self, targets: NDArray[Any]) -> None:
+        self._targets = self._targets._replace(values=targets)
 
-def check_aggregate(aggregate: Any) -> None:
-    """Check the parameter `aggregate`."""
-    if not callable(aggregate):
-        check_choice("aggregate", aggregate, ("mean", "median"))
-
-
-def aggregated(found: Found, vote: Floats, targets: Floats, aggregate: Aggregate) -> Floats:
-    """Put the neighbours' targets together, for each query; NaN without neighbours."""
-    if not callable(aggregate):
-        return (mean if aggregate == "mean" else median)(found, vote, targets)
-    answers = np.full((len(found.starts) - 1, targets.shape[1]), np.nan)
-    for query, (start, stop) in enumerate(zip(found.starts[:-1], found.starts[1:], strict=True)):
-        if stop > start:
-            near = targets[found.positions[start:stop]]
-            for j in range(targets.shape[1]):
-                answers[query, j] = aggregate(near[:, j], vote[start:stop])
-    return answers
+    def _blank_targets(self, n: int) -> NDArray[Any]:
+        return np.zeros((n, self._targets.values.shape[1]))

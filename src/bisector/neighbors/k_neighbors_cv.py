@@ -15,6 +15,7 @@ from bisector.distances.estimator_input import check_items, tell_input_tags
 from bisector.distances.names import resolve
 from bisector.engine.explanation import Explanation
 from bisector.engine.items import picked
+from bisector.engine.lazy_rows import by_rows
 from bisector.engine.targets import check_labels, check_numbers
 from bisector.engine.validation import blank, check_count, store
 from bisector.engine.values import HoldsValues
@@ -110,6 +111,7 @@ class _ChoosesK(HoldsValues, BaseEstimator):
             **self._learned(best),
         )
 
+    @by_rows
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict with the chosen k."""
         check_is_fitted(self)
@@ -253,8 +255,11 @@ class KNeighborsClassifierCV(ClassifierMixin, _ChoosesK):
     (19, 0.02)
     """
 
+    _instead_of_gathering = "choose k on a sample of the rows, and fit KNeighborsClassifier with it"
+
     _kind = KNeighborsClassifier
 
+    @by_rows
     def predict_proba(self, X: Any) -> Floats:
         """Return the share of the votes for each class, with the chosen k."""
         check_is_fitted(self)
@@ -325,6 +330,8 @@ class KNeighborsRegressorCV(RegressorMixin, _ChoosesK):
     >>> KNeighborsRegressorCV().fit(X, y).best_k_
     18
     """
+
+    _instead_of_gathering = "choose k on a sample of the rows, and fit KNeighborsRegressor with it"
 
     _kind = KNeighborsRegressor
 

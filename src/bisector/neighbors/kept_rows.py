@@ -13,10 +13,14 @@ from bisector.distances.distance import Distance, Rows
 from bisector.distances.estimator_input import check_items, tell_input_tags
 from bisector.distances.minkowski import Minkowski
 from bisector.distances.names import resolve
+from bisector.engine.lazy_rows import promised
+from bisector.engine.sources import is_collection, refuse_collections
 from bisector.engine.validation import blank, check_choice, check_count, check_number
 from bisector.engine.values import HoldsValues
+from bisector.neighbors.partitioned_rows import nearest_rows
 from bisector.search.choose import build_index
 from bisector.search.index import Index
+from bisector.search.partitioned_index import PartitionedIndex
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -78,7 +82,11 @@ class KeepsRows(HoldsValues, BaseEstimator):
         distance = self._distance()
         items = check_items(stand_in, X, distance, reset=True)
         index = build_index(items, distance, algorithm=self.algorithm, leaf_size=self.leaf_size)
-        return stand_in, {
+        return stand_in, self._told(index)
+
+    def _told(self, index: Any) -> dict[str, Any]:
+        """Return what is learned by keeping rows in an index."""
+        return {
             "_index": index,
             "metric_": index.distance,
             "effective_metric_": self._effective_metric(index.distance),
@@ -133,7 +141,8 @@ class FindsNearest(KeepsRows):
         Parameters
         ----------
         X : rows, optional
-            By default the training rows, each of which is then not its own neighbour.
+            By default the training rows, each of which is then not its own neighbour. For a Dask collection the
+            answers are Dask arrays.
         n_neighbors : int, optional
             By default as in the constructor.
         return_distance : bool, default=True
@@ -147,6 +156,10 @@ class FindsNearest(KeepsRows):
         """
         check_is_fitted(self)
         k = self._n_neighbors() if n_neighbors is None else check_count("n_neighbors", n_neighbors)
+        if isinstance(self._index, PartitionedIndex):
+            return nearest_rows(self, X, k, return_distance)
+        if is_collection(X):
+            return promised(type(self).kneighbors, self, X, (k, return_distance))
         distances, positions = self._k_nearest(None if X is None else self._queries(X), k)
         return (distances, positions) if return_distance else positions
 
@@ -156,6 +169,7 @@ class FindsNearest(KeepsRows):
         """Return the neighbours of every row as a sparse matrix: ones, or with ``mode="distance"`` distances."""
         from scipy.sparse import csr_matrix
 
+        refuse_collections(X, self.kneighbors_graph)
         check_choice("mode", mode, ("connectivity", "distance"))
         distances, positions = self.kneighbors(X, n_neighbors)
         values = distances if mode == "distance" else np.ones_like(distances)
@@ -204,6 +218,9 @@ class FindsWithin(KeepsRows):
             Only if asked for.
         positions : ndarray of shape (rows of X,) of arrays
         """
+        if is_collection(X):
+            asked = (radius, return_distance, sort_results)
+            return promised(type(self).radius_neighbors, self, X, asked)
         found = self._near(None if X is None else self._queries(X), radius, sort_results)
         positions = _as_arrays(found.starts, found.positions)
         return (_as_arrays(found.starts, found.distances), positions) if return_distance else positions

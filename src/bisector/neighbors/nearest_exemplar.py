@@ -10,17 +10,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from bisector import exemplars
 from bisector.distances.distance import Distance, Exemplar
-from bisector.distances.estimator_input import check_items, tell_input_tags
+from bisector.distances.estimator_input import check_collection, check_items, tell_input_tags
 from bisector.distances.names import resolve
 from bisector.distances.reductions import nearest_one
 from bisector.engine.explanation import Explanation
 from bisector.engine.items import picked
+from bisector.engine.lazy_rows import by_rows
+from bisector.engine.sources import is_collection
 from bisector.engine.targets import check_labels
-from bisector.engine.validation import blank, check_choice, check_count, check_weights, store
+from bisector.engine.validation import blank, check_choice, check_count, check_weights, store, weighted
 from bisector.engine.values import HoldsValues
 from bisector.exemplars.centroids import CENTROIDS
 from bisector.neighbors.k_neighbors import KNeighborsClassifier
 from bisector.neighbors.kept_rows import Floats, Integers
+from bisector.solvers.class_sums import class_sums
 
 _MOST_ROUNDS = 100
 
@@ -88,6 +91,7 @@ class NearestExemplarClassifier(ClassifierMixin, HoldsValues, BaseEstimator):
         Parameters
         ----------
         X : rows
+            Of a Dask collection, the means are found by one pass.
         y : array of shape (n_rows,)
         sample_weight : array of shape (n_rows,), default=None
 
@@ -104,6 +108,8 @@ class NearestExemplarClassifier(ClassifierMixin, HoldsValues, BaseEstimator):
                 f"exemplar={self.exemplar!r} is a point of a space, which {distance!r} does not have: "
                 'take exemplar="medoid".'
             )
+        if is_collection(X):
+            return self._fit_by_sums(X, y, sample_weight, distance)
         items = check_items(stand_in, X, distance, reset=True)
         distance = distance.learned(items)
         n_rows = items.shape[0] if hasattr(items, "shape") else len(items)
@@ -127,17 +133,43 @@ class NearestExemplarClassifier(ClassifierMixin, HoldsValues, BaseEstimator):
             points = picked(items, learned["exemplar_indices_"])
         else:
             points = np.concatenate(found).astype(getattr(items, "dtype", np.float64), copy=False)
-        exemplar_codes = np.concatenate(owners)
+        return self._store(stand_in, learned, labels.classes[0], points, np.concatenate(owners), distance)
+
+    def _fit_by_sums(self, X: Any, y: Any, sample_weight: Any, distance: Distance) -> Self:
+        """Find the class means of a Dask collection in one pass."""
+        from bisector.engine.dask_checks import checked_classes
+
+        if self.exemplar != "mean" or self.per_class != 1:
+            raise TypeError(
+                "X is a Dask collection, of which NearestExemplarClassifier finds the class means only: take "
+                'exemplar="mean" and per_class=1, or pass X.compute(), if that fits into memory.'
+            )
+        rows, _, classes, stand_in = checked_classes(self, X, y, None, None, at_least=1)
+        distance = check_collection(distance, rows)
+        sums = class_sums(weighted(rows, sample_weight), len(classes), n_jobs=self.n_jobs)
+        held = np.flatnonzero(sums.weights)
+        points = sums.means[held].astype(rows.dtype, copy=False)
+        return self._store(stand_in, {}, classes, points, held, distance)
+
+    def _store(
+        self,
+        stand_in: Any,
+        learned: dict[str, Any],
+        classes: NDArray[Any],
+        points: Any,
+        owners: Integers,
+        distance: Distance,
+    ) -> Self:
         voters = KNeighborsClassifier(
             self.n_neighbors, metric=distance, ties="nearest", n_jobs=self.n_jobs
-        ).fit(points, exemplar_codes)
+        ).fit(points, owners)
         return store(
             self,
             stand_in,
             **learned,
-            classes_=labels.classes[0],
+            classes_=classes,
             exemplars_=points,
-            exemplar_labels_=labels.classes[0][exemplar_codes],
+            exemplar_labels_=classes[owners],
             metric_=distance,
             _voters=voters,
         )
@@ -173,11 +205,13 @@ class NearestExemplarClassifier(ClassifierMixin, HoldsValues, BaseEstimator):
             return members[exemplars.medoid(part, distance, sample_weight=own, n_jobs=self.n_jobs)]
         return CENTROIDS[self.exemplar](part, own)
 
+    @by_rows
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of the nearest exemplar, or the one with most votes among the nearest."""
         check_is_fitted(self)
         return self.classes_[self._voters.predict(self._items(X))]
 
+    @by_rows
     def predict_proba(self, X: Any) -> Floats:
         """Return the share of each class among the nearest exemplars."""
         check_is_fitted(self)
@@ -206,6 +240,7 @@ class NearestExemplarClassifier(ClassifierMixin, HoldsValues, BaseEstimator):
         check_is_fitted(self)
         return explain_exemplars(self, self._items(X))
 
+    @by_rows
     def distances(self, X: Any) -> Floats:
         """Return the distance of every row of X to every exemplar."""
         check_is_fitted(self)

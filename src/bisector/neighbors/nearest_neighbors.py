@@ -5,8 +5,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from bisector.engine.sources import is_collection
 from bisector.engine.validation import store
 from bisector.neighbors.kept_rows import FindsNearest, FindsWithin
+from bisector.neighbors.partitioned_rows import keep_partitions
 
 
 class NearestNeighbors(FindsNearest, FindsWithin):
@@ -69,7 +71,8 @@ class NearestNeighbors(FindsNearest, FindsWithin):
         Parameters
         ----------
         X : rows
-            What the metric compares: a matrix, strings, sets, a frame.
+            What the metric compares: a matrix, strings, sets, a frame. Of a Dask collection the rows stay where
+            they are, and each partition is searched there.
         y : ignored
         payload : sequence, optional
             What `retrieve` returns for each row: texts, images, anything. By default its position.
@@ -78,7 +81,7 @@ class NearestNeighbors(FindsNearest, FindsWithin):
         -------
         self
         """
-        stand_in, learned = self._keep(X)
+        stand_in, learned = keep_partitions(self, X) if is_collection(X) else self._keep(X)
         if payload is not None and len(payload) != learned["n_samples_fit_"]:
             raise ValueError(
                 f"payload has {len(payload)} items, but X has {learned['n_samples_fit_']} rows: give one a row."

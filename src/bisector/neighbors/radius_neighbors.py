@@ -11,16 +11,26 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bisector.engine.explanation import Explanation
+from bisector.engine.lazy_rows import by_rows, promised
+from bisector.engine.sources import is_collection
 from bisector.engine.targets import Labels, check_labels, check_numbers
 from bisector.engine.validation import check_choice, check_weights, store
-from bisector.neighbors.k_neighbors import Aggregate, aggregated, check_aggregate
 from bisector.neighbors.kept_rows import FindsWithin, Floats, Found
-from bisector.neighbors.votes import Weights, check_vote_weights, class_shares, votes
+from bisector.neighbors.votes import (
+    Aggregate,
+    Weights,
+    aggregated,
+    check_aggregate,
+    check_vote_weights,
+    class_shares,
+    votes,
+)
 
 
 class _RadiusNeighbors(FindsWithin):
     """What voting and averaging within a radius share."""
 
+    _instead_of_gathering = "use KNeighborsClassifier or KNeighborsRegressor, or fit a sample of the rows"
     weights: Any
     _sample_weight: Floats | None
 
@@ -138,6 +148,8 @@ class RadiusNeighborsClassifier(ClassifierMixin, _RadiusNeighbors):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class with most votes, for every row of X."""
+        if is_collection(X):  # the row of ones may have no neighbours, and no answer
+            return promised(type(self).predict, self, X, example=_first_labels)
         found = self._found(X)
         lonely = self._without_neighbours(found)
         vote = votes(found, self.weights)
@@ -154,6 +166,8 @@ class RadiusNeighborsClassifier(ClassifierMixin, _RadiusNeighbors):
 
     def predict_proba(self, X: Any) -> Any:
         """Return the share of the votes for each class; zeros where an outlier's label is none of them."""
+        if is_collection(X):
+            return promised(type(self).predict_proba, self, X, example=_no_shares)
         found = self._found(X)
         lonely = self._without_neighbours(found)
         vote = votes(found, self.weights)
@@ -204,6 +218,19 @@ class RadiusNeighborsClassifier(ClassifierMixin, _RadiusNeighbors):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         return tags
+
+
+def _first_labels(model: RadiusNeighborsClassifier, sample: Any) -> NDArray[Any]:
+    """Return an answer for one row."""
+    model._queries(sample)
+    return model._labels.decoded(np.zeros((1, len(model._labels.classes)), dtype=np.int64))
+
+
+def _no_shares(model: RadiusNeighborsClassifier, sample: Any) -> Any:
+    """Return probabilities for one row."""
+    model._queries(sample)
+    shares = [np.zeros((1, len(classes))) for classes in model._labels.classes]
+    return shares[0] if model._labels.single else shares
 
 
 def _outlier_labels(outlier_label: Any, labels: Labels) -> list[Any] | None:
@@ -294,6 +321,7 @@ class RadiusNeighborsRegressor(MultiOutputMixin, RegressorMixin, _RadiusNeighbor
         targets = check_numbers(self, y, len(learned["_index"]))
         return store(self, stand_in, **learned, _targets=targets)
 
+    @by_rows
     def predict(self, X: Any) -> Floats:
         """Return the average of the targets within the radius, for every row of X; NaN where there are none."""
         found = self._found(X)

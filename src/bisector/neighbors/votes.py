@@ -1,7 +1,7 @@
 """How neighbours come to an answer: each counts, weighted by its distance, and the counts are put together."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from bisector.engine.validation import check_choice
 from bisector.kernels.bumps import Bump
 from bisector.neighbors.kept_rows import Floats, Found, Integers
 
+Aggregate = Literal["mean", "median"] | Callable[[Floats, Floats], Any]
 Weights = str | Bump | Callable[[NDArray[Any]], NDArray[Any]] | None
 
 
@@ -145,3 +146,22 @@ def _first_where(holds: NDArray[np.bool_], starts: Integers) -> Integers:
     first = np.searchsorted(places, starts[:-1])
     found = places[np.minimum(first, len(places) - 1)] if len(places) else starts[:-1]
     return np.minimum(np.where(first < len(places), found, starts[1:] - 1), starts[1:] - 1)
+
+
+def check_aggregate(aggregate: Any) -> None:
+    """Check the parameter `aggregate`."""
+    if not callable(aggregate):
+        check_choice("aggregate", aggregate, ("mean", "median"))
+
+
+def aggregated(found: Found, vote: Floats, targets: Floats, aggregate: Aggregate) -> Floats:
+    """Put the neighbours' targets together, for each query; NaN without neighbours."""
+    if not callable(aggregate):
+        return (mean if aggregate == "mean" else median)(found, vote, targets)
+    answers = np.full((len(found.starts) - 1, targets.shape[1]), np.nan)
+    for query, (start, stop) in enumerate(zip(found.starts[:-1], found.starts[1:], strict=True)):
+        if stop > start:
+            near = targets[found.positions[start:stop]]
+            for j in range(targets.shape[1]):
+                answers[query, j] = aggregate(near[:, j], vote[start:stop])
+    return answers

@@ -14,8 +14,11 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from bisector.engine.explanation import Explanation
 from bisector.engine.items import picked
+from bisector.engine.lazy_rows import by_rows
 from bisector.engine.lookup import look_up
 from bisector.engine.progress import track
+from bisector.engine.scored_rows import gathered
+from bisector.engine.sources import is_collection
 from bisector.engine.targets import check_labels
 from bisector.engine.threads import parallel
 from bisector.engine.validation import blank, check_choice, check_flag, check_weights, store
@@ -120,6 +123,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : rows, as the estimator takes them
+            A Dask collection with ``cv="prefit"`` only.
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), default=None
             For the calibrators, and for the estimator if its ``fit`` takes weights.
@@ -137,6 +141,16 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 "The estimator takes a matrix of all pairs of rows, which has no folds: fit it before, and give "
                 'other rows with cv="prefit".'
             )
+        elsewhere = is_collection(X)
+        if elsewhere and not prefit:
+            raise TypeError(
+                "X is a Dask collection, which CalibratedClassifier does not divide into folds: fit the estimator "
+                'on some of the rows before, and calibrate it on others with cv="prefit".'
+            )
+        y, sample_weight = gathered(y), gathered(sample_weight)
+        if elsewhere:  # of the rows, no more than their scores comes here
+            check_is_fitted(estimator)
+            X = class_scores(estimator, X)
         X, y = indexable(X, y)
         labels = check_labels(self, y, 0 if y is None else len(y))
         if not labels.single:
@@ -156,7 +170,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             )
         if prefit:
             check_is_fitted(estimator)
-            pairs = [calibrated_pair(estimator, class_scores(estimator, rows.X), rows, calibrator)]
+            scores = rows.X if elsewhere else class_scores(estimator, rows.X)
+            pairs = [calibrated_pair(estimator, scores, rows, calibrator)]
         elif single:
             pairs = [self._one_pair(estimator, rows, calibrator)]
         else:
@@ -168,6 +183,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         }
         return store(self, blank(self), classes_=rows.classes, calibrated_classifiers_=pairs, **told)
 
+    @by_rows
     def predict_proba(self, X: Any) -> Floats:
         """Return the calibrated probability of each class.
 
@@ -185,6 +201,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         probabilities = self._each(lambda pair: pair.predict_proba(X), pairs, "predicting")
         return np.mean(np.stack(probabilities), axis=0)
 
+    @by_rows
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row; of several, the first.
 

@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from bisector.engine.scored_rows import gathered
+
 from .calibrator import Calibrator, Floats
 from .labelled_rows import LabelledRows
 
@@ -83,7 +85,7 @@ def _known_places(estimator: Any, classes: NDArray[Any]) -> NDArray[np.int64]:
 
 def class_scores(estimator: Any, X: Any) -> Floats:
     """Return a fitted classifier's scores: one column for the second of two classes, or one for each of more."""
-    scores = np.asarray(_response(estimator)(X))
+    scores = np.asarray(gathered(_response(estimator)(X)))
     n_classes = len(estimator.classes_)
     if scores.ndim == 1:
         scores = scores[:, None]

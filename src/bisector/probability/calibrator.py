@@ -11,7 +11,9 @@ from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from bisector.engine.explanation import Explanation
-from bisector.engine.scored_rows import check_scores
+from bisector.engine.lazy_rows import promised
+from bisector.engine.scored_rows import check_scores, gathered
+from bisector.engine.sources import is_collection
 from bisector.engine.threads import parallel
 from bisector.engine.validation import check_weights
 
@@ -38,6 +40,8 @@ class Calibrator(TransformerMixin, BaseEstimator, ABC):
     def _at(self, function: Callable[[NDArray[np.float64]], Floats], scores: ArrayLike) -> Floats:
         """Evaluate a function of scores, on several threads, in the type of the scores."""
         check_is_fitted(self)
+        if is_collection(scores):
+            return promised(_at_partition, self, as_column(scores), (function,))
         values = check_scores(scores)
         result = np.empty_like(values)
 
@@ -61,6 +65,8 @@ class Calibrator(TransformerMixin, BaseEstimator, ABC):
         array of shape (n_samples, 2)
             In the order of ``classes_``; float32 if the scores are.
         """
+        if is_collection(scores):
+            return promised(type(self).predict_proba, self, as_column(scores))
         return np.column_stack([self._at(self._negative, scores), self._at(self._positive, scores)])
 
     def predict(self, scores: ArrayLike) -> Floats:
@@ -118,9 +124,9 @@ class Calibrator(TransformerMixin, BaseEstimator, ABC):
         -------
         float
         """
-        probabilities, labels = self.predict(scores), column_or_1d(y)
+        probabilities, labels = self.predict(gathered(scores)), column_or_1d(gathered(y))
         check_consistent_length(probabilities, labels)
-        weight = check_weights(sample_weight, len(labels))
+        weight = check_weights(gathered(sample_weight), len(labels))
         unknown = np.setdiff1d(labels, self.classes_)
         if len(unknown):
             raise ValueError(
@@ -137,3 +143,16 @@ class Calibrator(TransformerMixin, BaseEstimator, ABC):
         tags.classifier_tags = ClassifierTags(multi_class=False)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def as_column(scores: Any) -> Any:
+    """Return the scores of a Dask array or series as a table of one column."""
+    if getattr(scores, "ndim", 2) != 1:
+        return scores
+    return scores[:, None] if hasattr(scores, "chunks") else scores.to_frame()
+
+
+def _at_partition(
+    model: Calibrator, scores: Any, function: Callable[[NDArray[np.float64]], Floats]
+) -> Floats:
+    return model._at(function, np.asarray(scores))

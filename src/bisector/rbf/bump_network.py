@@ -17,6 +17,7 @@ from bisector.distances.names import resolve
 from bisector.distances.precomputed import Precomputed
 from bisector.engine.map_reduce import map_blocks
 from bisector.engine.progress import track
+from bisector.engine.row_sums import total_weight
 from bisector.engine.seeds import seed_of
 from bisector.engine.validation import (
     blank,
@@ -46,18 +47,18 @@ class Task(NamedTuple):
 
     Attributes
     ----------
-    rows : Rows
-    targets : ndarray of shape (n_rows, n_targets)
+    rows : Rows, or Source of a Dask collection
+    targets : ndarray, or column of the collection, of shape (n_rows, n_targets)
         Numbers; or codes of classes in one column.
-    weights : ndarray of shape (n_rows,)
-        Positive.
+    weights : ndarray of shape (n_rows,), or column, or None
+        Positive; in a collection, some may be zero, and all are one if there are none.
     n_classes : int
         Of codes.
     """
 
-    rows: Rows
-    targets: Floats
-    weights: Floats
+    rows: Any
+    targets: Any
+    weights: Any
     n_classes: int = 0
 
     def part(self, numbers: NDArray[np.int64]) -> "Task":
@@ -115,8 +116,8 @@ class BumpNetwork(HoldsValues, BaseEstimator):
     n_centers_: int
     center_indices_: Any
 
-    def _start(self, X: Any, sample_weight: ArrayLike | None) -> tuple[Any, Distance, Rows, Floats]:
-        """Check the parameters and the rows; return a stand-in, the metric, the rows and their weights."""
+    def _checked_metric(self) -> Distance:
+        """Check the parameters; return the metric."""
         check_choice("penalty", self.penalty, ("weights", "curvature"))
         if isinstance(self.centers, str):
             check_choice("centers", self.centers, WAYS)
@@ -128,11 +129,16 @@ class BumpNetwork(HoldsValues, BaseEstimator):
             raise ValueError(
                 "penalty='curvature' with alpha=0 is no penalty: give alpha > 0, or penalty='weights'."
             )
-        stand_in, distance = blank(self), resolve(self.metric)
+        distance = resolve(self.metric)
         if isinstance(distance, Precomputed):
             raise ValueError(
                 "A network compares new rows with its centres, which metric='precomputed' cannot: give the metric."
             )
+        return distance
+
+    def _start(self, X: Any, sample_weight: ArrayLike | None) -> tuple[Any, Distance, Rows, Floats]:
+        """Check the parameters and the rows; return a stand-in, the metric, the rows and their weights."""
+        distance, stand_in = self._checked_metric(), blank(self)
         items = in_double(check_items(stand_in, X, distance, reset=True))
         distance = distance.learned(items)
         rows = distance.prepare(items)
@@ -147,23 +153,29 @@ class BumpNetwork(HoldsValues, BaseEstimator):
     def _loss(self, signals: Floats, targets: Floats, weights: Floats) -> float:
         """Return the total loss of signals."""
 
-    def _learn(self, distance: Distance, task: Task, kept: NDArray[np.int64]) -> dict[str, Any]:
+    def _learn(
+        self, distance: Distance, task: Task, kept: NDArray[np.int64], whole: Task | None = None
+    ) -> dict[str, Any]:
         """Fit a network, after choosing what is left to cross-validation; return what is learned.
 
-        `kept` are the numbers, among the rows as they came, of those of the task.
+        `kept` are the numbers, among the rows as they came, of those of the task. These may be a sample of the
+        `whole`, on which the heights are fitted.
         """
         seed = seed_of(self.random_state)
-        counts, alphas = self._counts(distance, task), self._alphas(task)
+        total = float(task.weights.sum()) if whole is None else total_weight(whole.rows)
+        counts, alphas = self._counts(distance, task), self._alphas(task, total)
         learned: dict[str, Any] = {}
         chosen = (0, 0)
         if len(counts) > 1 or len(alphas) > 1:
-            errors = self._validated(distance, task, counts, alphas, seed)
+            errors = self._validated(distance, task, counts, alphas, seed, total)
             chosen = divmod(least_error(errors.ravel()), len(alphas))
             learned = {"cv_n_centers_": np.array(counts), "cv_errors_": errors}
             if len(alphas) > 1:
                 learned["cv_alphas_"] = np.array(alphas)
-        network = self._fitted(distance, task, counts[chosen[0]], alphas[chosen[1]], seed)
-        bumps, weights = network.bumps, network.weights
+        bumps, labels, numbers = self._placed(distance, task, counts[chosen[0]], seed)
+        found = self._solve(bumps, task if whole is None else whole, labels, alphas[chosen[1]])
+        network = Network(bumps, found, numbers, labels is not None)
+        weights = network.weights
         if weights.alpha == 0 and network.on_all and weights.gap > MISSED:
             warnings.warn(
                 "The bumps are so wide that floating point does not tell them apart: the network misses a target "
@@ -206,10 +218,10 @@ class BumpNetwork(HoldsValues, BaseEstimator):
             raise ValueError("n_centers is an empty list: give the numbers of centres to choose from.")
         return counts
 
-    def _alphas(self, task: Task) -> list[float | None]:
+    def _alphas(self, task: Task, total: float) -> list[float | None]:
         if isinstance(self.alpha, str):
             if self.alpha == "cv" or not self._has_gcv:
-                return list(_STRENGTHS * float(task.weights.sum()))
+                return list(_STRENGTHS * total)
             if len(task.rows) < 2:
                 raise ValueError(
                     "alpha='gcv' needs at least two rows, but n_samples=1: give alpha as a number."
@@ -223,9 +235,18 @@ class BumpNetwork(HoldsValues, BaseEstimator):
         return True
 
     def _validated(
-        self, distance: Distance, task: Task, counts: list[int], alphas: list[float | None], seed: int
+        self,
+        distance: Distance,
+        task: Task,
+        counts: list[int],
+        alphas: list[float | None],
+        seed: int,
+        total: float,
     ) -> Floats:
-        """Return the mean loss at rows left out, five parts in turn, for every number of centres and alpha."""
+        """Return the mean loss at rows left out, five parts in turn, for every number of centres and alpha.
+
+        An alpha is meant for rows of a `total` weight.
+        """
         n = len(task.rows)
         if n < 2 * _FOLDS:
             raise ValueError(
@@ -238,7 +259,7 @@ class BumpNetwork(HoldsValues, BaseEstimator):
             for fold in range(_FOLDS):
                 learned = task.part(np.flatnonzero(part_of != fold))
                 asked = task.part(np.flatnonzero(part_of == fold))
-                share = learned.weights.sum() / task.weights.sum()
+                share = learned.weights.sum() / total
                 for i, count in enumerate(counts):
                     bumps, labels, _ = self._placed(distance, learned, count, seed)
                     for j, alpha in enumerate(alphas):
@@ -248,10 +269,6 @@ class BumpNetwork(HoldsValues, BaseEstimator):
                         errors[i, j] += self._loss(signals, asked.targets, asked.weights)
                         bar.advance()
         return errors / task.weights.sum()
-
-    def _fitted(self, distance: Distance, task: Task, k: int, alpha: float | None, seed: int) -> Network:
-        bumps, labels, numbers = self._placed(distance, task, k, seed)
-        return Network(bumps, self._solve(bumps, task, labels, alpha), numbers, labels is not None)
 
     def _placed(
         self, distance: Distance, task: Task, k: int, seed: int

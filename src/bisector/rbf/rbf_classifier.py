@@ -8,6 +8,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bisector.engine.explanation import Explanation, account_of, plain, told
+from bisector.engine.lazy_rows import by_rows
 from bisector.engine.show import number
 from bisector.engine.validation import check_choice, store
 from bisector.rbf.bumps_on_rows import BumpsOnRows, Floats, best_width
@@ -49,6 +50,8 @@ class RBFClassifier(ClassifierMixin, BumpsOnRows):
     >>> model.predict_proba([[1.5]])
     array([[0.5, 0.5]])
     """
+
+    _instead_of_gathering = "use RBFNetworkClassifier, or fit a sample of the rows"
 
     _shares: Floats
 
@@ -101,6 +104,7 @@ class RBFClassifier(ClassifierMixin, BumpsOnRows):
         width = float(widths[0, 0]) if widths.shape[1] == 1 else widths[0]
         return store(self, stand_in, **learned, classes_=classes, width_=width, _shares=shares)
 
+    @by_rows
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class with the largest share; the smallest label of equals.
 
@@ -110,6 +114,7 @@ class RBFClassifier(ClassifierMixin, BumpsOnRows):
         shares = self._averages(X, self._shares)
         return self.classes_[np.nan_to_num(shares, nan=0.0).argmax(axis=1)]
 
+    @by_rows
     def predict_proba(self, X: Any) -> Floats:
         """Return the share of every class, or what `link` makes of it."""
         check_is_fitted(self)

@@ -10,12 +10,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from bisector.engine.columns import mapped
 from bisector.engine.decisions import explain_sums
 from bisector.engine.explanation import Explanation
-from bisector.engine.validation import check_choice, store
+from bisector.engine.lazy_rows import by_rows
+from bisector.engine.sources import is_collection
+from bisector.engine.validation import check_choice, check_classes, store
 from bisector.rbf.bump_network import BumpNetwork, Floats, Task, dtype_of
 from bisector.rbf.kept_labels import kept_labels
-from bisector.solvers.bump_features import BumpFeatures, Bumps
+from bisector.rbf.partitioned_network import as_signs, as_table, sampled
+from bisector.solvers.bump_features import Bumps, features_of
 from bisector.solvers.bump_weights import BumpWeights, curvature_mix, fit_weights
 from bisector.solvers.logistic import logistic
 from bisector.solvers.two_class_problems import two_class_problems
@@ -102,6 +106,7 @@ class RBFNetworkClassifier(ClassifierMixin, BumpNetwork):
         Parameters
         ----------
         X : rows
+            Of a Dask collection, bumps are placed by a sample of at most 65,536 rows; all decide their heights.
         y : array of shape (n_rows,)
         sample_weight : array of shape (n_rows,), default=None
 
@@ -110,15 +115,14 @@ class RBFNetworkClassifier(ClassifierMixin, BumpNetwork):
         self
         """
         check_choice("output", self.output, ("linear", "logistic"))
-        stand_in, distance, rows, weights = self._start(X, sample_weight)
-        kept = np.flatnonzero(weights)
-        codes, classes = kept_labels(self, y, len(rows), kept)
-        if self.output == "logistic":
-            targets = codes[:, None].astype(np.float64)
+        if is_collection(X):
+            stand_in, classes, learned = self._learn_partitions(X, y, sample_weight)
         else:
-            signs = 2.0 * np.eye(len(classes))[codes] - 1.0
-            targets = signs[:, 1:] if len(classes) == 2 else signs
-        learned = self._learn(distance, Task(rows.take(kept), targets, weights[kept], len(classes)), kept)
+            stand_in, distance, rows, weights = self._start(X, sample_weight)
+            kept = np.flatnonzero(weights)
+            codes, classes = kept_labels(self, y, len(rows), kept)
+            targets = self._targets(codes, len(classes))
+            learned = self._learn(distance, Task(rows.take(kept), targets, weights[kept], len(classes)), kept)
         found: BumpWeights = learned["_network"].weights
         single = len(classes) == 2
         return store(
@@ -130,11 +134,27 @@ class RBFNetworkClassifier(ClassifierMixin, BumpNetwork):
             intercept_=float(found.intercept[0]) if single else found.intercept,
         )
 
+    def _targets(self, codes: Any, n_classes: int) -> Any:
+        """Return what is learned of classes: their codes, or signs."""
+        if self.output == "logistic":
+            return mapped(codes, as_table, dtype=np.int64, width=1)
+        width = n_classes if n_classes > 2 else 1
+        return mapped(codes, as_signs, n_classes, dtype=np.float64, width=width)
+
+    def _learn_partitions(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Any, NDArray[Any], dict[str, Any]]:
+        rows, codes, classes, stand_in = check_classes(self, X, y, sample_weight)
+        found = sampled(self, rows, self._targets(codes, len(classes)), len(classes))
+        return stand_in, classes, self._learn(found.distance, found.sample, found.numbers, found.whole)
+
+    @by_rows
     def decision_function(self, X: Any) -> Floats:
         """Return the score of the second class, shape (n_rows,), or of every class, shape (n_rows, n_classes)."""
         signals = self._signals(X)
         return signals[:, 0] if signals.shape[1] == 1 else signals
 
+    @by_rows
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of the highest score; of equals, the first."""
         check_is_fitted(self)
@@ -142,6 +162,7 @@ class RBFNetworkClassifier(ClassifierMixin, BumpNetwork):
         return self.classes_[(scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)]
 
     @available_if(_has_probabilities)
+    @by_rows
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of every class; only with output="logistic"."""
         scores = self._signals(X)
@@ -184,7 +205,8 @@ class RBFNetworkClassifier(ClassifierMixin, BumpNetwork):
             return fit_weights(bumps, *task[:3], labels, alpha, self.penalty, n_jobs=self.n_jobs)
         assert alpha is not None
         mix = curvature_mix(bumps) if self.penalty == "curvature" else None
-        features = BumpFeatures(bumps, task.rows, task.targets[:, 0].astype(np.int64), task.weights, mix)
+        codes = mapped(task.targets, np.ravel, dtype=np.int64).astype(np.int64, copy=False)
+        features = features_of(bumps, task.rows, codes, task.weights, mix)
         strength = np.inf if alpha == 0 else 1 / alpha
         found = logistic(
             features, task.n_classes, C=strength, intercept=labels is None, tol=1e-6, n_jobs=self.n_jobs

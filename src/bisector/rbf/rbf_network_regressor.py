@@ -8,10 +8,13 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bisector.engine.explanation import Explanation
+from bisector.engine.lazy_rows import by_rows
 from bisector.engine.row_reasons import explain_row_sums
+from bisector.engine.sources import is_collection
 from bisector.engine.targets import Numbers, check_numbers
-from bisector.engine.validation import store
+from bisector.engine.validation import check_training, store
 from bisector.rbf.bump_network import BumpNetwork, Floats, Task, dtype_of
+from bisector.rbf.partitioned_network import as_table, sampled
 from bisector.solvers.bump_features import Bumps
 from bisector.solvers.bump_weights import BumpWeights, fit_weights
 
@@ -126,6 +129,7 @@ class RBFNetworkRegressor(RegressorMixin, MultiOutputMixin, BumpNetwork):
         Parameters
         ----------
         X : rows
+            Of a Dask collection, bumps are placed by a sample of at most 65,536 rows; all decide their heights.
         y : array of shape (n_rows,) or (n_rows, n_outputs)
         sample_weight : array of shape (n_rows,), default=None
 
@@ -133,11 +137,14 @@ class RBFNetworkRegressor(RegressorMixin, MultiOutputMixin, BumpNetwork):
         -------
         self
         """
-        stand_in, distance, rows, weights = self._start(X, sample_weight)
-        targets = check_numbers(self, y, len(rows))
-        kept = np.flatnonzero(weights)
-        task = Task(rows.take(kept), targets.values[kept], weights[kept])
-        learned = self._learn(distance, task, kept)
+        if is_collection(X):
+            stand_in, targets, learned = self._learn_partitions(X, y, sample_weight)
+        else:
+            stand_in, distance, rows, weights = self._start(X, sample_weight)
+            targets = check_numbers(self, y, len(rows))
+            kept = np.flatnonzero(weights)
+            task = Task(rows.take(kept), targets.values[kept], weights[kept])
+            learned = self._learn(distance, task, kept)
         found: BumpWeights = learned["_network"].weights
         single = targets.single
         return store(
@@ -149,6 +156,18 @@ class RBFNetworkRegressor(RegressorMixin, MultiOutputMixin, BumpNetwork):
             _targets=targets._replace(values=np.empty((0, targets.values.shape[1]))),
         )
 
+    def _learn_partitions(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Numbers, dict[str, Any]]:
+        from bisector.engine.dask_checks import split_named
+
+        if isinstance(y, str):
+            X, y = split_named(X, y)
+        rows, stand_in = check_training(self, X, y, sample_weight, multi_output=True)
+        told = Numbers(np.empty((0, rows.n_targets)), rows.single_target, np.dtype(np.float64))
+        columns = rows.y.mapped(as_table, dtype=np.float64, width=rows.n_targets)
+        found = sampled(self, rows, columns)
+        return stand_in, told, self._learn(found.distance, found.sample, found.numbers, found.whole)
+
+    @by_rows
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the sum of the bumps at every row of X."""
         check_is_fitted(self)

@@ -8,6 +8,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bisector.engine.explanation import Explanation, account_of
+from bisector.engine.lazy_rows import by_rows
 from bisector.engine.show import number
 from bisector.engine.targets import Numbers, check_numbers
 from bisector.engine.validation import store
@@ -66,6 +67,8 @@ class RBFRegressor(RegressorMixin, MultiOutputMixin, BumpsOnRows):
     array([1., 9.])
     """
 
+    _instead_of_gathering = "use RBFNetworkRegressor, or fit a sample of the rows"
+
     _targets: Numbers
 
     def __init__(
@@ -115,6 +118,7 @@ class RBFRegressor(RegressorMixin, MultiOutputMixin, BumpsOnRows):
         width = float(widths[0, 0]) if widths.shape[1] == 1 else widths[0]
         return store(self, stand_in, **learned, width_=width, _targets=targets)
 
+    @by_rows
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the weighted average of the targets at every row of X."""
         check_is_fitted(self)

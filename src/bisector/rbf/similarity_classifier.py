@@ -16,6 +16,7 @@ from bisector.distances.precomputed import Precomputed
 from bisector.distances.reductions import all_distances, cut
 from bisector.engine.decisions import explain_sums
 from bisector.engine.explanation import Explanation
+from bisector.engine.lazy_rows import by_rows
 from bisector.engine.validation import blank, check_number, check_weights, store
 from bisector.engine.values import HoldsValues
 from bisector.kernels.kernel import Kernel
@@ -79,6 +80,8 @@ class SimilarityClassifier(HoldsValues, ClassifierMixin, BaseEstimator):
     array([0, 1])
     """
 
+    _instead_of_gathering = "use RBFNetworkClassifier, or fit a sample of the rows"
+
     classes_: NDArray[Any]
     metric_: Any
     _weights: Floats
@@ -137,6 +140,7 @@ class SimilarityClassifier(HoldsValues, ClassifierMixin, BaseEstimator):
             _centres=rows if pairwise else rows.take(kept[used]),
         )
 
+    @by_rows
     def decision_function(self, X: Any) -> Floats:
         """Return the score of the second class, shape (n_rows,), or of every class, shape (n_rows, n_classes)."""
         parts = [values @ self._weights.T + self.intercept_ for values in self._values(X)]
@@ -181,6 +185,7 @@ class SimilarityClassifier(HoldsValues, ClassifierMixin, BaseEstimator):
             )  # fmt: skip
         return found
 
+    @by_rows
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of the highest score; of equals, the first."""
         scores = self.decision_function(X)

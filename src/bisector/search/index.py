@@ -208,6 +208,13 @@ class Index(ABC):
         self, queries: Rows, k: int = 1, *, return_distance: bool = True, n_jobs: int | None = None
     ) -> Any:
         """Do as `query` does for rows that `prepare` returned."""
+        reduced, numbers = self.reduced_prepared(queries, k, n_jobs=n_jobs)
+        return (self.finish(queries, reduced), numbers) if return_distance else numbers
+
+    def reduced_prepared(
+        self, queries: Rows, k: int = 1, *, n_jobs: int | None = None
+    ) -> tuple[Floats, Integers]:
+        """Do as `query_prepared` does, but return distances as they are compared, which `finish` finishes."""
         k = check_count("k", k)
         if k > len(self):
             raise ValueError(f"k is {k}, but the index holds only {len(self)} rows: k must not exceed that.")
@@ -216,11 +223,8 @@ class Index(ABC):
             nearest = part.structure.nearest(queries, min(k, len(part.ids)), part.mask, n_jobs)
             self.stats.distances += nearest.computed
             found.append((nearest.reduced, np.where(nearest.numbers < 0, -1, part.ids[nearest.numbers])))
-        reduced, numbers = found[0] if len(found) == 1 else _merged(found, k)
         self._count_queries(len(queries))
-        if not return_distance:
-            return numbers
-        return self._finish(queries, reduced), numbers
+        return found[0] if len(found) == 1 else merged_nearest(found, k)
 
     def query_radius(
         self,
@@ -283,9 +287,7 @@ class Index(ABC):
             owner = np.repeat(np.arange(len(queries)), np.diff(starts))
             order = np.lexsort((numbers, reduced, owner))
             reduced, numbers = reduced[order], numbers[order]
-        return csr_array(
-            (self._finish(queries, reduced), numbers, starts), shape=(len(queries), self._n_seen)
-        )
+        return csr_array((self.finish(queries, reduced), numbers, starts), shape=(len(queries), self._n_seen))
 
     def add(self, X: Any) -> Integers:
         """Add rows; return their numbers."""
@@ -349,7 +351,8 @@ class Index(ABC):
         different, which = np.unique(radii, return_inverse=True)
         return np.array([pairs.reduce(float(r)) for r in different])[which.reshape(-1)]
 
-    def _finish(self, queries: Rows, reduced: Floats) -> Floats:
+    def finish(self, queries: Rows, reduced: Floats) -> Floats:
+        """Turn distances as they are compared into distances."""
         return self.distance.between(queries, self._like).finish(reduced)
 
     def _count_queries(self, n: int) -> None:
@@ -364,7 +367,7 @@ def _places(ids: Integers, wanted: Integers) -> tuple[NDArray[np.bool_], Integer
     return present, place[present]
 
 
-def _merged(found: Sequence[tuple[Floats, Integers]], k: int) -> tuple[Floats, Integers]:
+def merged_nearest(found: Sequence[tuple[Floats, Integers]], k: int) -> tuple[Floats, Integers]:
     """Merge the nearest rows of several structures: the k nearest of all, ties by number."""
     reduced = np.concatenate([values for values, _ in found], axis=1)
     numbers = np.concatenate([numbers for _, numbers in found], axis=1)

@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bisector.distances.distance import Distance, Pairs, Rows
-from bisector.engine.sources import MemorySource
+from bisector.engine.dask_passes import Shared
+from bisector.engine.dask_source import DaskSource, Place, read
+from bisector.engine.sources import MemorySource, Source
 from bisector.kernels.bumps import Bump
 from bisector.solvers.bump_averages import metric_of_squares
 
@@ -132,3 +134,33 @@ class BumpFeatures(MemorySource):
 
     def _mixed(self, heights: Floats) -> Floats:
         return heights if self.mix is None else heights @ self.mix
+
+
+def features_of(
+    bumps: Bumps,
+    rows: Rows | Source,
+    y: Any = None,
+    sample_weight: Any = None,
+    mix: Floats | None = None,
+) -> Source:
+    """Return the heights of bumps at rows that are here or in a Dask collection, as solvers read rows."""
+    if not isinstance(rows, Source):
+        return BumpFeatures(bumps, rows, y, sample_weight, mix)
+    from dask import delayed
+
+    assert isinstance(rows, DaskSource)
+    call, shared = delayed(partition_heights, pure=False), Shared(partition_heights, bumps, mix)
+    node = delayed(shared, traverse=False, pure=False)
+    parts = [call(place, part, node) for place, part in zip(rows.places, rows.parts, strict=True)]
+    n_features = len(bumps) if mix is None else mix.shape[1]
+    made = DaskSource(parts, rows.sizes, n_features, np.dtype(np.float64))
+    made.y, made.sample_weight = y, sample_weight
+    return made
+
+
+def partition_heights(place: Place, X: Any, shared: Shared) -> Floats:
+    """Return the heights of bumps at the rows of one partition, in its task."""
+    bumps, mix = shared.fixed
+    items = read(place, X, None, None).take(np.arange(place.n_rows)).astype(np.float64, copy=False)
+    rows = bumps.distance.prepare(items, like=bumps.centres)
+    return BumpFeatures(bumps, rows, mix=mix).between(0, place.n_rows)

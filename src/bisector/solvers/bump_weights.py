@@ -21,8 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bisector.engine.memory import require
+from bisector.engine.row_sums import total_weight
 from bisector.engine.sources import Source
-from bisector.solvers.bump_features import BumpFeatures, Bumps
+from bisector.solvers.bump_features import Bumps, features_of
 from bisector.solvers.column_geometry import EPS
 from bisector.solvers.kernel_ridge import kernel_spectrum
 from bisector.solvers.ridge import prepare, ridge
@@ -87,7 +88,7 @@ def ridge_weights(
         found = ridge(features, np.zeros(1), intercept=intercept, n_jobs=n_jobs)
         freedom = float(found.degrees_of_freedom[0])
         return BumpWeights(found.coef, found.intercept, 0.0, None, None, freedom, found.gap)
-    weight = float(features.n_rows if features.sample_weight is None else features.sample_weight.sum())
+    weight = total_weight(features)
     tried = SHARES * weight if alpha is None else np.array([alpha])
     design = prepare(features, Tikhonov.plain(features.n_features), intercept=intercept, n_jobs=n_jobs)
     spectrum = spectrum_of(design, float(tried[0]), n_jobs=n_jobs)
@@ -236,9 +237,9 @@ def fit_weights(
     Parameters
     ----------
     bumps : Bumps
-    rows : Rows
-    targets : ndarray of shape (n_rows, n_targets)
-    weights : ndarray of shape (n_rows,)
+    rows : Rows, or Source of a Dask collection
+    targets : ndarray, or column of the collection, of shape (n_rows, n_targets)
+    weights : ndarray of shape (n_rows,), or column, or None
     labels : ndarray of int of shape (n_rows,), optional
         Where the bumps stand on all rows that differ: on which of them each row is. There is no w₀ then.
     alpha : float, optional
@@ -254,6 +255,6 @@ def fit_weights(
         within = weights @ np.square(targets - means[labels])
         return green_weights(bumps, means, total, within, alpha)
     mix = curvature_mix(bumps) if penalty == "curvature" else None
-    features = BumpFeatures(bumps, rows, targets, weights, mix)
+    features = features_of(bumps, rows, targets, weights, mix)
     found = ridge_weights(features, alpha, intercept=labels is None, n_jobs=n_jobs)
     return found if mix is None else replace(found, coef=mix @ found.coef)

@@ -16,6 +16,7 @@ from bisector.distances.reductions import nearest_one
 from bisector.engine.progress import track
 from bisector.solvers.distance_lines import distance_lines
 from bisector.solvers.medoid_build import build
+from bisector.solvers.medoid_partitions import PartitionedRows
 from bisector.solvers.medoid_swap import Medoids, swap_medoids
 
 Floats = NDArray[np.float64]
@@ -24,7 +25,7 @@ Integers = NDArray[np.int64]
 
 def sample_medoids(
     distance: Distance,
-    rows: Rows,
+    rows: Rows | PartitionedRows,
     n_clusters: int,
     weights: Floats,
     rng: np.random.Generator,
@@ -39,8 +40,8 @@ def sample_medoids(
     Parameters
     ----------
     distance : Distance
-    rows : Rows
-        Prepared by it.
+    rows : Rows or PartitionedRows
+        Prepared by it, or in a collection.
     n_clusters : int
     weights : ndarray of shape (n_rows,)
         All positive: the chances of being drawn are in proportion to them.
@@ -70,14 +71,21 @@ def sample_medoids(
             start = build(lines, n_clusters, counts)
             found = swap_medoids(lines, start, counts, max_iter=max_iter)
             medoids = members[found.medoids]
-            distances, _ = nearest_one(distance, rows, rows.take(medoids), n_jobs=n_jobs)
-            loss = math.fsum(weights * distances)
+            loss = _loss(distance, rows, weights, rows.take(medoids), n_jobs)
             bar.advance(note=f"loss {loss:.6g}")
             if best is None or loss < best.loss:
                 change = found.change if whole else math.nan
                 best = replace(found, medoids=medoids, loss=loss, change=change)
     assert best is not None
     return best
+
+
+def _loss(
+    distance: Distance, rows: Rows | PartitionedRows, weights: Floats, medoids: Rows, n_jobs: int | None
+) -> float:
+    if isinstance(rows, PartitionedRows):
+        return rows.judged(medoids).loss
+    return math.fsum(weights * nearest_one(distance, rows, medoids, n_jobs=n_jobs)[0])
 
 
 def _draw(

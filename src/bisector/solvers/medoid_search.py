@@ -3,16 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bisector.distances.distance import Distance, Rows
+from bisector.distances.distance import Distance
 from bisector.distances.reductions import nearest
 from bisector.solvers.distance_lines import DistanceLines, MadeLines, distance_lines
 from bisector.solvers.medoid_alternate import alternate_medoids
 from bisector.solvers.medoid_build import build, far_rows, random_rows, scattered_rows
+from bisector.solvers.medoid_partitions import PartitionedRows, medoid_shares
 from bisector.solvers.medoid_sample import sample_medoids
 from bisector.solvers.medoid_swap import Medoids, swap_medoids
 
@@ -29,8 +30,8 @@ class MedoidSearch:
     Attributes
     ----------
     distance : Distance
-    rows : Rows
-        Prepared by it.
+    rows : Rows or PartitionedRows
+        Prepared by it; in a collection, for CLARA only.
     weights : ndarray of shape (n_rows,)
         All positive.
     method : {"fasterpam", "pam", "alternate", "clara"}
@@ -49,7 +50,7 @@ class MedoidSearch:
     """
 
     distance: Distance
-    rows: Rows
+    rows: Any
     weights: Floats
     method: Method
     init: Start | Integers
@@ -110,11 +111,10 @@ class MedoidSearch:
         """
         if len(medoids) == 1:
             return float("nan")
+        if isinstance(self.rows, PartitionedRows):
+            return self.rows.judged(self.rows.take(medoids)).silhouette
         two, _ = nearest(self.distance, self.rows, self.rows.take(medoids), 2, n_jobs=self.n_jobs)
-        near, far = two.T
-        # A row on top of two medoids belongs to neither more than to the other.
-        shares = 1.0 - np.divide(near, far, out=np.ones(len(near)), where=far > 0)
-        return float(self.weights @ shares / self.weights.sum())
+        return float(self.weights @ medoid_shares(*two.T) / self.weights.sum())
 
     def choose(self, numbers: Sequence[int]) -> tuple[Medoids, Floats]:
         """Find medoids for several numbers of clusters; return those with the largest silhouette, and all of these.

@@ -17,7 +17,7 @@ def scatter_matrix(X: Any, sample_weight: ArrayLike | None = None) -> Floats:
 
     Parameters
     ----------
-    X : array-like, sparse matrix or frame of shape (n_rows, n_features)
+    X : array-like, sparse matrix, frame or Dask collection of shape (n_rows, n_features)
         Finite numbers.
     sample_weight : array-like of shape (n_rows,), optional
         How often each row counts.
@@ -35,15 +35,21 @@ def scatter_matrix(X: Any, sample_weight: ArrayLike | None = None) -> Floats:
            [-14.,  26.]])
     """
     from bisector.engine.moments import moments
-    from bisector.engine.sources import source
+    from bisector.engine.sources import Source, is_collection, source
+    from bisector.engine.validation import weighted
 
-    rows, weights = numbers(X, sample_weight)
+    rows: Source
+    if is_collection(X):
+        rows = weighted(source(X), sample_weight)
+    else:
+        checked, weights = numbers(X, sample_weight)
+        rows = source(checked.values, sample_weight=weights)
     require(
         3 * 8 * rows.n_features**2,
         doing=f"The scatter matrix of {rows.n_features:,} features",
         instead="use fewer features, or scatter(X) for the sum of its diagonal",
     )
-    found = moments(source(rows.values, sample_weight=weights))
+    found = moments(rows)
     products, *_ = found.about_mean()
     products /= found.of_x.scale[:, None] * found.of_x.scale
     return 0.5 * products + 0.5 * products.T

@@ -91,7 +91,7 @@ def test_a_model_fitted_in_memory_finds_neighbours_lazily() -> None:
         KNeighborsRegressor(7, weights="distance", aggregate="median"),
         KNeighborsRegressor(3, weights=lambda distances: 1 / (1 + distances)),
     ],
-    ids=str,
+    ids=["four", "by distance", "nearest of ties", "mean", "median", "by a function"],
 )
 def test_votes_and_averages_are_those_of_memory(model: Any) -> None:
     targets = LABELS if hasattr(model, "ties") else Y

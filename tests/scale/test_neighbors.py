@@ -69,6 +69,14 @@ def test_the_nearest_rows_are_those_of_memory(metric: str, algorithm: str) -> No
     np.testing.assert_allclose(lazily[0].compute(), distances, rtol=1e-9, atol=1e-12)
 
 
+def test_single_precision() -> None:
+    rows, asked = X.astype(np.float32), QUERIES.astype(np.float32)
+    lazily = NearestNeighbors(n_neighbors=3).fit(chunked(rows)).kneighbors(chunked(asked, (60, 90)))[0]
+    expected = NearestNeighbors(n_neighbors=3).fit(rows).kneighbors(asked)[0]
+    assert lazily.dtype == lazily.compute().dtype == expected.dtype
+    assert np.array_equal(lazily.compute(), expected)
+
+
 def test_a_model_fitted_in_memory_finds_neighbours_lazily() -> None:
     model = NearestNeighbors(n_neighbors=3).fit(X)
     distances, numbers = model.kneighbors(LAZY)

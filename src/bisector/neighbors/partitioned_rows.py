@@ -113,7 +113,7 @@ def _asked(finish: Any, index: PartitionedIndex, X: Any, k: int | None = None) -
         **{field.name: getattr(index.question(k), field.name) for field in fields(NearestQuestion)},
         answer=finish,
     )
-    return index.later(question, X, model, finish.empty(k, index.dtype))
+    return index.later(question, X, model, finish.empty(k))
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,9 +130,9 @@ class Naming:
     def __call__(self, near: Near, items: Any) -> Any:
         return (near.distances, near.numbers) if self.how else near.numbers
 
-    def empty(self, k: int, dtype: np.dtype[Any]) -> Any:
+    def empty(self, k: int) -> Any:
         """Return an answer without rows."""
-        return self(Near(np.empty((0, k)), np.empty((0, k), dtype), np.empty((0, k), np.int64), None), None)
+        return self(Near(np.empty((0, k)), np.empty((0, k)), np.empty((0, k), np.int64), None), None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +147,7 @@ class Voting(Naming):
         model._carry(near.targets.reshape(-1, near.targets.shape[2]))
         return self.how(model, items)
 
-    def empty(self, k: int, dtype: np.dtype[Any]) -> Any:
+    def empty(self, k: int) -> Any:
         one = Near(
             np.zeros((1, k)), np.zeros((1, k)), np.zeros((1, k), np.int64), self.model._blank_targets(k)[None]
         )

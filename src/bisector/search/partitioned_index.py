@@ -124,7 +124,7 @@ class PartitionedIndex:
     ) -> None:
         self.distance = distance
         self.pieces = pieces_of(rows)
-        self.n_rows, self.dtype = rows.n_rows, rows.dtype
+        self.n_rows = rows.n_rows
         self.algorithm, self.leaf_size = algorithm, leaf_size
         self.reason = f"PartitionedIndex: {len(self.pieces):,} partitions, each searched where it is."
 

@@ -151,8 +151,10 @@ def _number(value: Any) -> float:
 # What Parquet files are mostly written with; what reading may take of the memory budget.
 PAGE_BYTES = 2**20
 SHARE_FOR_READING = 0.75
-# So much is decoded at a time: a batch costs the same few calls for every column, however short it is.
-BATCH_BYTES = 2**24
+# So much is decoded at a time where there is room for it: a batch costs the same few calls for every column, short
+# or long. Elsewhere a batch is a block, and files are read through small buffers, of which each column has one.
+BATCH_BYTES, ROOM = 2**24, 2**30
+SMALL_BUFFER = 2**16
 
 
 class DatasetSource(Source):
@@ -288,7 +290,7 @@ class _Part:
         with self._fragment.open() as file:
             metadata = self._fragment.metadata  # known already: the file's footer need not be read again
             parquet = pyarrow.parquet.ParquetFile(
-                file, metadata=metadata, pre_buffer=False, buffer_size=PAGE_BYTES
+                file, metadata=metadata, pre_buffer=False, buffer_size=_buffer_bytes()
             )
             yield from parquet.iter_batches(
                 batch_rows, row_groups=[self._row_group], columns=present, use_threads=False
@@ -303,8 +305,14 @@ class _Part:
         return np.full(batch.num_rows, self._same_everywhere.get(name))
 
 
+def _buffer_bytes() -> int:
+    return PAGE_BYTES if budget() >= ROOM else SMALL_BUFFER
+
+
 def _batch_rows(block_rows: int, n_columns: int) -> int:
     """Return how many rows are decoded at a time: whole blocks, at least one."""
+    if budget() < ROOM:
+        return block_rows
     return block_rows * max(1, BATCH_BYTES // max(1, 8 * n_columns * block_rows))
 
 

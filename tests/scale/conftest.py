@@ -33,6 +33,15 @@ def _cluster(n_workers: int) -> Iterator[Any]:
         yield cluster
 
 
+@pytest.fixture
+def here() -> Iterator[None]:
+    """Collections are computed in this process, one task after the other."""
+    import dask
+
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
 @pytest.fixture(scope="session")
 def two_workers() -> Iterator[Any]:
     """A cluster of two processes, to which tests connect clients of their own."""

@@ -1,9 +1,7 @@
 """Calibration by scores in Dask collections, and what it makes of such scores."""
 
-from collections.abc import Iterator
 from typing import Any
 
-import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -26,10 +24,7 @@ def chunked(values: np.ndarray, rows: Any = CHUNKS) -> Any:
     return da.from_array(values, chunks=(rows, *values.shape[1:]))
 
 
-@pytest.fixture(autouse=True)
-def here() -> Iterator[None]:
-    with dask.config.set(scheduler="synchronous"):
-        yield
+pytestmark = pytest.mark.usefixtures("here")
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,7 @@
 """Densities of Dask collections are those of memory, at rows here and lazily."""
 
-from collections.abc import Iterator
 from typing import Any
 
-import dask
 import dask.array as da
 import dask.dataframe as dd
 import distributed
@@ -35,10 +33,7 @@ def chunked(values: np.ndarray, rows: Any = CHUNKS) -> Any:
 LAZY = chunked(QUERIES, (30, 0, 11))
 
 
-@pytest.fixture(autouse=True)
-def here() -> Iterator[None]:
-    with dask.config.set(scheduler="synchronous"):
-        yield
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def scores_agree(model: Any, in_memory: Any) -> None:

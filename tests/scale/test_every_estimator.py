@@ -2,10 +2,8 @@
 
 import re
 import warnings
-from collections.abc import Iterator
 from typing import Any
 
-import dask
 import dask.array as da
 import numpy as np
 import pytest
@@ -36,10 +34,7 @@ def chunked(values: np.ndarray, rows: Any = (100, 0, 140)) -> Any:
     return da.from_array(values, chunks=(rows, *values.shape[1:]))
 
 
-@pytest.fixture(autouse=True)
-def here() -> Iterator[None]:
-    with dask.config.set(scheduler="synchronous"):
-        yield
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def refusal_of(model: Any, *data: Any) -> str | None:

@@ -78,12 +78,6 @@ def test_neither_targets_nor_weights_are_gathered(monkeypatch: pytest.MonkeyPatc
     assert same_bits(model, LinearRegression().fit(X, Y, WEIGHT))
 
 
-@pytest.fixture
-def here() -> Any:
-    with dask.config.set(scheduler="synchronous"):
-        yield
-
-
 @pytest.mark.usefixtures("here")
 def test_the_summary_is_that_of_memory() -> None:
     in_memory, lazily = (

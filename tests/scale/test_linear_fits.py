@@ -1,6 +1,5 @@
 """Linear models on Dask collections give the answers they give in memory, and answer lazily."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import dask
@@ -63,12 +62,6 @@ def chunked(values: np.ndarray, rows: Any = CHUNKS) -> Any:
 
 def refit(model: Any, *data: Any) -> Any:
     return type(model)(**model.get_params()).fit(*data)
-
-
-@pytest.fixture
-def here() -> Iterator[None]:
-    with dask.config.set(scheduler="synchronous"):
-        yield
 
 
 def agrees(lazily: Any, in_memory: Any) -> None:

@@ -1,9 +1,7 @@
 """Medoids of Dask collections by CLARA: those of memory, from the same samples."""
 
-from collections.abc import Iterator
 from typing import Any
 
-import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -23,10 +21,7 @@ def chunked(values: np.ndarray, rows: Any = CHUNKS) -> Any:
     return da.from_array(values, chunks=(rows, *values.shape[1:]))
 
 
-@pytest.fixture(autouse=True)
-def here() -> Iterator[None]:
-    with dask.config.set(scheduler="synchronous"):
-        yield
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def agree(lazily: KMedoids, in_memory: KMedoids) -> None:

@@ -1,10 +1,8 @@
 """Neighbours in the partitions of Dask collections are those of memory, and their answers are lazy."""
 
 import pickle
-from collections.abc import Iterator
 from typing import Any
 
-import dask
 import dask.array as da
 import dask.dataframe as dd
 import distributed
@@ -38,10 +36,7 @@ def chunked(values: np.ndarray, rows: Any = CHUNKS) -> Any:
 LAZY = chunked(QUERIES, (60, 0, 90))
 
 
-@pytest.fixture(autouse=True)
-def here() -> Iterator[None]:
-    with dask.config.set(scheduler="synchronous"):
-        yield
+pytestmark = pytest.mark.usefixtures("here")
 
 
 @pytest.mark.parametrize(

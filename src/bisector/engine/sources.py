@@ -87,10 +87,6 @@ class Source(ABC):
         """Return the rows with a flag, without targets and weights."""
         return source(self.take(kept))
 
-    def on_columns(self, columns: NDArray[np.int64]) -> "Source":
-        """Return the same rows with these columns alone; of rows that are elsewhere."""
-        raise NotImplementedError
-
     def whereabouts(self, row: int) -> str:
         """Say where a row is, for people."""
         return f"row {row}"

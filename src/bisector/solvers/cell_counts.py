@@ -4,7 +4,7 @@ Both merge, so one pass over the rows gives each, wherever the rows are. Only ce
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,23 +13,14 @@ from bisector.engine.blocks import Block
 from bisector.engine.map_reduce import map_reduce
 from bisector.engine.sources import Source
 from bisector.engine.validation import find_not_finite
+from bisector.solvers.unit_box import Extremes
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-class Ranges(NamedTuple):
-    """The lowest and the highest value of each column, among the rows that have a weight: a statistic."""
-
-    lows: Floats
-    highs: Floats
-
-    def merge(self, other: "Ranges") -> "Ranges":
-        return Ranges(np.minimum(self.lows, other.lows), np.maximum(self.highs, other.highs))
-
-
-def column_ranges(rows: Source, *, n_jobs: int | None = None) -> Ranges:
-    """Return between which values each column lies.
+def column_ranges(rows: Source, *, n_jobs: int | None = None) -> Extremes:
+    """Return between which values each column lies, among the rows that have a weight.
 
     Raises
     ------
@@ -42,18 +33,18 @@ def column_ranges(rows: Source, *, n_jobs: int | None = None) -> Ranges:
     >>> from bisector.engine.sources import source
     >>> from bisector.solvers.cell_counts import column_ranges
     >>> column_ranges(source(np.array([[3.0, 1.0], [2.0, 5.0]])))
-    Ranges(lows=array([2., 1.]), highs=array([3., 5.]))
+    Extremes(low=array([2., 1.]), high=array([3., 5.]))
     """
     found = map_reduce(block_ranges, rows, n_jobs=n_jobs, doing="measuring columns")
-    if not (np.isfinite(found.lows) & np.isfinite(found.highs)).all():
+    if not (np.isfinite(found.low) & np.isfinite(found.high)).all():
         find_not_finite(rows)
     return found
 
 
-def block_ranges(block: Block) -> Ranges:
+def block_ranges(block: Block) -> Extremes:
     """Measure the columns of one block."""
     X = _counted(block)[0]
-    return Ranges(X.min(axis=0, initial=np.inf), X.max(axis=0, initial=-np.inf))
+    return Extremes(X.min(axis=0, initial=np.inf), X.max(axis=0, initial=-np.inf))
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,14 @@ def noise_of_rate(walk: Any, place: int) -> float:
 
 
 @loop
+def way_out(rate: float, alpha: float, bound: float, time: float) -> tuple[float, float, int]:
+    """Return how fast a member goes beyond the bound ahead of it, how far that is, and what it will be there."""
+    if rate > bound:
+        return rate - bound, time * bound - alpha, INSIDE
+    return -rate, alpha, OUTSIDE
+
+
+@loop
 def find_event(walk: Any, target: float, out: Any) -> float:
     """Return the time until the next event; `out` gets the row, its place among members (or −1), and its new role.
 
@@ -74,9 +82,7 @@ def find_event(walk: Any, target: float, out: Any) -> float:
     for a in range(walk.counts[N_MEMBERS]):
         row = walk.members[a]
         rate, alpha, bound = walk.rates[a], walk.alpha[row], walk.bound[row]
-        beyond, room, role = -rate, alpha, OUTSIDE
-        if rate > bound:
-            beyond, room, role = rate - bound, time * bound - alpha, INSIDE
+        beyond, room, role = way_out(rate, alpha, bound, time)
         if beyond <= SAME_RATE * bound:
             continue
         wait = max(room, 0.0) / beyond

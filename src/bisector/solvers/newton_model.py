@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from bisector.engine.blocks import Block
+from bisector.engine.dask_source import DaskSource
 from bisector.engine.map_reduce import map_blocks
 from bisector.engine.moments import Coordinates
 from bisector.engine.sources import Source, SparseSource, source
@@ -144,7 +145,7 @@ def narrowed(
     rows: Source, columns: NDArray[np.int64], of_x: Coordinates, *, compressed: bool, n_jobs: int | None
 ) -> Source:
     """Return the same rows with these columns alone; compressed rows are in the coordinates given."""
-    if rows.executor is not None and not compressed:
+    if isinstance(rows, DaskSource) and not compressed:
         return rows.on_columns(columns)
     if isinstance(rows, CompressedRows):
         chosen: Any = rows.sparse.X[:, columns]

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from bisector.engine.loops import loop
 
-from .hinge_path_loops import SAME_RATE
-from .margin_members_loops import INSIDE, MEMBER, OUTSIDE, RATE_OF_SHIFT, SHIFT, TIME
+from .hinge_path_loops import SAME_RATE, way_out
+from .margin_members_loops import MEMBER, RATE_OF_SHIFT, SHIFT, TIME
 
 LONGEST = 64
 # A row without a slot.
@@ -173,9 +173,7 @@ def next_event(walk: Any, stride: Any, target: float, event: Any) -> float:
         if walk.role[row] != MEMBER:
             continue
         rate, alpha, bound = stride.rates[s], walk.alpha[row], walk.bound[row]
-        beyond, room, role = -rate, alpha, OUTSIDE
-        if rate > bound:
-            beyond, room, role = rate - bound, time * bound - alpha, INSIDE
+        beyond, room, role = way_out(rate, alpha, bound, time)
         if beyond <= SAME_RATE * bound:
             continue
         wait = max(room, 0.0) / beyond

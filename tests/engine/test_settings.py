@@ -1,6 +1,7 @@
 import pickle
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -75,9 +76,9 @@ def test_without_arguments_it_shows_what_is_set_and_changes_nothing() -> None:
     with bisector.config(memory="2 GB"):
         with bisector.config() as shown:
             assert shown.memory == 2_000_000_000
-            assert repr(shown) == "bisector.config(memory=2000000000)"
+            assert repr(shown) == "bisector.config(memory=2000000000, scratch=None)"
         assert current().memory == 2_000_000_000
-    assert repr(bisector.config()) == "bisector.config(memory=None)"
+    assert repr(bisector.config()) == "bisector.config(memory=None, scratch=None)"
 
 
 def test_the_setting_counts_in_every_thread() -> None:
@@ -90,7 +91,9 @@ def test_the_setting_counts_in_every_thread() -> None:
 
 
 def test_an_unknown_setting_is_refused_by_name() -> None:
-    with pytest.raises(TypeError, match=r"^bisector\.config has no setting 'memroy'; use memory\.$"):
+    with pytest.raises(
+        TypeError, match=r"^bisector\.config has no setting 'memroy'; use memory or scratch\.$"
+    ):
         bisector.config(memroy="2 GB")
     assert current().memory is None
 
@@ -118,3 +121,13 @@ def test_settings_are_a_plain_value() -> None:
     assert pickle.loads(pickle.dumps(settings)) == settings
     with pytest.raises(AttributeError):
         settings.memory = 6
+
+
+def test_a_scratch_folder_must_exist(tmp_path: Path) -> None:
+    with bisector.config(scratch=tmp_path) as shown:
+        assert shown.scratch == str(tmp_path)
+    assert bisector.config().scratch is None
+    with pytest.raises(ValueError, match="no folder: make it first"):
+        bisector.config(scratch=tmp_path / "missing")
+    with pytest.raises(TypeError, match="the path of a folder"):
+        bisector.config(scratch=3)  # type: ignore[typeddict-item]

@@ -3,12 +3,14 @@
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .blocks import Block
+from .kept_rows import SHARE_FOR_KEEPING, KeptRows
 from .memory import budget
 from .sources import ColumnSource, Source, float_dtype
 
@@ -153,7 +155,7 @@ PAGE_BYTES = 2**20
 SHARE_FOR_READING = 0.75
 # So much is decoded at a time where there is room for it: a batch costs the same few calls for every column, short
 # or long. Elsewhere a batch is a block, and files are read through small buffers, of which each column has one.
-BATCH_BYTES, ROOM = 2**24, 2**30
+BATCH_BYTES, ROOM = 2**26, 2**30
 SMALL_BUFFER = 2**16
 
 
@@ -178,6 +180,9 @@ class DatasetSource(Source):
         self.n_rows = sum(part.n_rows for part in self._parts)
         self.n_features = len(self.feature_names)
         self.dtype = float_dtype([_arrow_dtype(dataset.schema.field(name)) for name in self.feature_names])
+        self._kept = KeptRows(self.n_rows, self.n_features + len(targets), self._row_dtype)
+        self._read_once: set[int] = set()
+        self._kept_parts: set[int] = set()
 
     @property
     def partitions(self) -> list[int]:
@@ -198,7 +203,8 @@ class DatasetSource(Source):
         columns = self.n_features + len(self._targets)
         batch_rows = min(longest, _batch_rows(block_rows, columns))
         per_reader = columns * (2 * min(PAGE_BYTES, 8 * longest) + 8 * (batch_rows + 2 * block_rows))
-        return max(1, int(SHARE_FOR_READING * budget() / max(1, per_reader)))
+        share = SHARE_FOR_READING - (SHARE_FOR_KEEPING if self._kept.in_memory else 0)
+        return max(1, int(share * budget() / max(1, per_reader)))
 
     def groups(self, size: int) -> list[range]:
         ends = np.searchsorted(self.boundaries, np.cumsum(self.partitions)).tolist()
@@ -210,14 +216,13 @@ class DatasetSource(Source):
             return
         first, last = int(self.boundaries[numbers.start]), int(self.boundaries[numbers.stop])
         starts = np.concatenate([[0], np.cumsum(self.partitions)])
-        for part, start in zip(self._parts, starts.tolist(), strict=False):
+        for number, (part, start) in enumerate(zip(self._parts, starts.tolist(), strict=False)):
             if part.n_rows and start < last and start + part.n_rows > first:
-                inside = self.boundaries[
-                    (self.boundaries >= start) & (self.boundaries <= start + part.n_rows)
-                ]
-                for block in self._read(part, np.unique(inside)):
-                    if first <= block.first_row < last:
-                        yield block
+                end = min(start + part.n_rows, last)
+                inside = self.boundaries[(self.boundaries >= start) & (self.boundaries <= end)]
+                for first_row, table in self._tables(number, np.unique(inside)):
+                    if first <= first_row:
+                        yield self._block(first_row, table)
 
     def take(self, rows: ArrayLike) -> NDArray[Any]:
         wanted = self.row_numbers(rows)
@@ -230,13 +235,31 @@ class DatasetSource(Source):
             taken[here] = block.X[wanted[here] - block.first_row]
         return taken
 
-    def _read(self, part: "_Part", boundaries: NDArray[np.int64]) -> Iterator[Block]:
-        """Fill block after block from the batches that arrive, which are cut as the file likes."""
+    def _tables(self, number: int, boundaries: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[Any]]]:
+        """Read a part, or its beginning, in tables between these rows: decode it, or take what was kept of it."""
+        if number in self._kept_parts:
+            self._kept.expect(int(boundaries[0]), int(boundaries[-1]))
+            for first, last in pairwise(boundaries.tolist()):
+                yield first, self._kept.between(first, last)
+                self._kept.forget(first, last)
+            return
+        whole = boundaries[-1] - boundaries[0] == self._parts[number].n_rows
+        keeping = whole and number in self._read_once
+        for first, table in self._decode(self._parts[number], boundaries):
+            keeping = keeping and self._kept.keep(first, table)
+            yield first, table
+        if whole:
+            self._read_once.add(number)
+        if keeping:
+            self._kept_parts.add(number)
+
+    def _decode(self, part: "_Part", boundaries: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[Any]]]:
+        """Fill table after table from the batches that arrive, which are cut as the file likes."""
         columns = [*(self.feature_names or []), *self._targets]
         sizes = np.diff(boundaries).tolist()
         number, filled = 0, 0
         table = np.empty((sizes[0], len(columns)), self._row_dtype)
-        for batch in part.batches(columns, _batch_rows(max(sizes), len(columns))):
+        for batch in part.batches(columns, min(sum(sizes), _batch_rows(max(sizes), len(columns)))):
             used, first_row = 0, int(boundaries[number]) + filled
             pieces = [_numbers(part.column(batch, name), name, first_row) for name in columns]
             while used < batch.num_rows:
@@ -245,10 +268,11 @@ class DatasetSource(Source):
                     table[filled : filled + count, j] = piece[used : used + count]
                 filled, used = filled + count, used + count
                 if filled == len(table):
-                    yield self._block(int(boundaries[number]), table)
+                    yield int(boundaries[number]), table
                     number, filled = number + 1, 0
-                    if number < len(sizes):
-                        table = np.empty((sizes[number], len(columns)), self._row_dtype)
+                    if number == len(sizes):
+                        return
+                    table = np.empty((sizes[number], len(columns)), self._row_dtype)
 
     @property
     def _row_dtype(self) -> np.dtype[Any]:
@@ -286,21 +310,25 @@ class _Part:
             return
         import pyarrow.parquet
 
-        # Without pre-buffering, pages are read as they are needed: a row group may be larger than memory.
-        with self._fragment.open() as file:
-            metadata = self._fragment.metadata  # known already: the file's footer need not be read again
-            parquet = pyarrow.parquet.ParquetFile(
-                file, metadata=metadata, pre_buffer=False, buffer_size=_buffer_bytes()
-            )
-            yield from parquet.iter_batches(
-                batch_rows, row_groups=[self._row_group], columns=present, use_threads=False
-            )
-        # Arrow keeps what a thread has freed for that thread: with several, a multiple of what is in use.
-        pyarrow.default_memory_pool().release_unused()
+        try:
+            # Without pre-buffering, pages are read as they are needed: a row group may be larger than memory.
+            with self._fragment.open() as file:
+                metadata = self._fragment.metadata  # known already: the file's footer need not be read again
+                parquet = pyarrow.parquet.ParquetFile(
+                    file, metadata=metadata, pre_buffer=False, buffer_size=_buffer_bytes()
+                )
+                yield from parquet.iter_batches(
+                    batch_rows, row_groups=[self._row_group], columns=present, use_threads=False
+                )
+        finally:
+            # Arrow keeps what a thread has freed for that thread: with several, a multiple of what is in use. Where
+            # there is no room, it is given back, although asking for it anew takes a third of the time of decoding.
+            if budget() < ROOM:
+                pyarrow.default_memory_pool().release_unused()
 
     def column(self, batch: Any, name: str) -> NDArray[Any]:
         """Return a column of one batch; one that this file lacks is missing in every row."""
-        if name in batch.schema.names:
+        if batch.schema.get_field_index(name) >= 0:
             return batch.column(name).to_numpy(zero_copy_only=False)
         return np.full(batch.num_rows, self._same_everywhere.get(name))
 

@@ -1,8 +1,10 @@
 """What a user may set for the whole process: `bisector.config`, and `current()` for the engine."""
 
 import math
+import os
 import re
 import threading
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 from numbers import Real
 from types import TracebackType
@@ -17,15 +19,19 @@ class Settings:
     ----------
     memory : int or None
         The memory budget in bytes; None means that it is measured when it is needed.
+    scratch : str or None
+        A folder for rows of files that are read again and again; None means that no such file is written.
     """
 
     memory: int | None = None
+    scratch: str | None = None
 
 
 class Changes(TypedDict, total=False):
     """The keyword arguments of `config`: what a user may write for each setting."""
 
     memory: int | float | str | None
+    scratch: str | os.PathLike[str] | None
 
 
 _settings = Settings()
@@ -45,6 +51,10 @@ def config(**changes: Unpack[Changes]) -> "Configuration":
     memory : int, str or None, default=None
         The most memory a fit may plan to use: a number of bytes, or a size such as ``"2 GB"`` or
         ``"1.5 GiB"``. None measures, whenever it matters, what is free on the machine and in its container.
+    scratch : path or None, default=None
+        A folder on a fast disk. Rows of Parquet files that a fit reads again and again, and that memory cannot
+        hold, are written there in full when they are decoded for the second time, and read from there. The file has
+        no name and is gone when the fit ends. None: files are decoded anew in every pass.
 
     Returns
     -------
@@ -57,7 +67,7 @@ def config(**changes: Unpack[Changes]) -> "Configuration":
     >>> import bisector
     >>> with bisector.config(memory="500 MB"):
     ...     bisector.config()
-    bisector.config(memory=500000000)
+    bisector.config(memory=500000000, scratch=None)
     >>> bisector.config().memory is None
     True
     """
@@ -80,6 +90,11 @@ class Configuration:
     def memory(self) -> int | None:
         """The memory budget in bytes now; None while it is measured."""
         return current().memory
+
+    @property
+    def scratch(self) -> str | None:
+        """The folder for decoded rows now; None if there is none."""
+        return current().scratch
 
     def __enter__(self) -> Self:
         _apply(self._changes)  # does nothing the first time; makes the object good for a second block
@@ -131,4 +146,19 @@ def _memory(value: object) -> int | None:
     return int(n_bytes)
 
 
-_CHECKS = {"memory": _memory}
+def _scratch(value: object) -> str | None:
+    """Read the path of a folder from what the user wrote."""
+    if value is None:
+        return None
+    if not isinstance(value, str | os.PathLike):
+        raise TypeError(
+            f"bisector.config got scratch={value!r} of type {type(value).__name__}; give the path of a folder, "
+            "or None."
+        )
+    folder = os.path.abspath(os.fspath(value))
+    if not os.path.isdir(folder):
+        raise ValueError(f"bisector.config got scratch={str(value)!r}, which is no folder: make it first.")
+    return folder
+
+
+_CHECKS: dict[str, Callable[[object], Any]] = {"memory": _memory, "scratch": _scratch}

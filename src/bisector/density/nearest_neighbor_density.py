@@ -8,10 +8,12 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from bisector.density.boxes import check_box, check_dense, outside, refuse_outside
 from bisector.density.density_reasons import density_account, explain_density
+from bisector.density.neighbor_samples import draw_places
 from bisector.distances.estimator_input import check_collection
 from bisector.distances.minkowski import Euclidean
 from bisector.engine.explanation import Explanation
@@ -64,6 +66,9 @@ class NearestNeighborDensity(BaseEstimator):
     array([0.25])
     >>> model.normalised_
     False
+    >>> bounded = NearestNeighborDensity(n_neighbors=2, box=[(0, 10)]).fit([[2.0], [3.0], [7.0], [7.5]])
+    >>> bounded.sample(3, random_state=0).round(2).tolist()
+    [[9.43], [7.53], [7.28]]
     """
 
     def __init__(
@@ -195,25 +200,51 @@ class NearestNeighborDensity(BaseEstimator):
             Without a box: the density is then not normalised.
         """
         check_is_fitted(self)
-        if self._box is None:
-            raise ValueError(
-                "Over unbounded space a k-NN density has no integral: give the box in which rows can be."
-            )
+        whole = self._bounded()
         part = check_box("box", box, self.n_features_in_)
-        part = np.clip(part, self._box[:, :1], self._box[:, 1:])
+        part = np.clip(part, whole[:, :1], whole[:, 1:])
         if (part[:, 0] >= part[:, 1]).any():
             return 0.0
         return float(np.exp(self._log_integrals(part).mean() + self.log_factor_))
 
-    def _log_raw(self, rows: NDArray[Any]) -> Floats:
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> Floats:
+        """Draw rows from the density in the box, exactly: places are drawn below bounds on it, and some are kept.
+
+        Raises
+        ------
+        ValueError
+            Without a box: the density is then not normalised. In many dimensions, where bounds are too far off.
+        """
+        check_is_fitted(self)
+        check_count("n_samples", n_samples)
+        box = self._bounded()
+        # Of the k rows nearest to a place each has all k within twice their reach.
+        floor = float(self._own_reach().min()) / 2
+        return draw_places(self._reach, box, floor, n_samples, check_random_state(random_state))
+
+    def _bounded(self) -> Floats:
+        if self._box is None:
+            raise ValueError(
+                "Over unbounded space a k-NN density has no integral: give the box in which rows can be."
+            )
+        return self._box
+
+    def _reach(self, rows: NDArray[Any]) -> Floats:
         distances, _ = self.index_.query(rows, self._k, n_jobs=self.n_jobs)
-        return log_densities(distances[:, -1], self._k / len(self.index_), rows.shape[1])
+        return np.asarray(distances[:, -1], dtype=np.float64)
+
+    def _own_reach(self) -> Floats:
+        distances, _ = self.index_.query_prepared(self.index_.rows, self._k, n_jobs=self.n_jobs)
+        return np.asarray(distances[:, -1], dtype=np.float64)
+
+    def _log_raw(self, rows: NDArray[Any]) -> Floats:
+        return log_densities(self._reach(rows), self._k / len(self.index_), rows.shape[1])
 
     def _normaliser(self, box: Floats) -> tuple[float, float]:
         """Return −log of the integral over the box, and its standard error."""
-        own, _ = self.index_.query_prepared(self.index_.rows, self._k, n_jobs=self.n_jobs)
-        if not own[:, -1].all():  # 1/r^d about a row has no integral
-            row = int(np.flatnonzero(own[:, -1] == 0)[0])
+        own = self._own_reach()
+        if not own.all():  # 1/r^d about a row has no integral
+            row = int(np.flatnonzero(own == 0)[0])
             raise ValueError(
                 f"At row {row} the density is infinite, and has no integral, since {self._k} row(s) lie "
                 "there: raise n_neighbors."

@@ -27,6 +27,17 @@ def kruskal(D):
     return np.array(lengths)
 
 
+def first_tree(D):
+    """The ends of the minimum spanning tree that is first in the order of lengths, then of row numbers."""
+    a, b = np.triu_indices(len(D), 1)
+    groups, ends = np.arange(len(D)), []
+    for e in np.lexsort((b, a, D[a, b])):
+        if groups[a[e]] != groups[b[e]]:
+            groups[groups == groups[a[e]]] = groups[b[e]]
+            ends.append((a[e], b[e]))
+    return np.array(ends)
+
+
 def assert_spans(tree, D):
     n = len(D)
     assert tree.ends.shape == (n - 1, 2)
@@ -61,6 +72,34 @@ def test_boxes_on_rows_with_ties(points):
     assert_spans(spanning_tree.SpanningTree(ends[order], np.sqrt(lengths[order])), cdist(X, X))
 
 
+@pytest.mark.parametrize(
+    ("n", "d", "most"), [(300, 1, 500), (400, 2, 20), (400, 3, 5), (700, 2, 9), (200, 5, 1)]
+)
+def test_of_equally_long_edges_boxes_take_those_of_smaller_rows(n, d, most, monkeypatch):
+    monkeypatch.setattr(spanning_tree, "_FEWEST_ROWS", 2)
+    X = np.random.default_rng(n + d).integers(0, most, size=(n, d), endpoint=True).astype(float)
+    np.testing.assert_array_equal(tree_of(X).ends, first_tree(cdist(X, X, "sqeuclidean")))
+
+
+def test_boxes_where_clusters_lie_far_apart(monkeypatch):
+    # Leaves then belong to one component as a whole long before it finds a way out.
+    monkeypatch.setattr(spanning_tree, "_FEWEST_ROWS", 2)
+    rng = np.random.default_rng(4)
+    X = np.concatenate([rng.normal(centre, 1e-3, size=(150, 2)) for centre in (0, 1, 5, 30)])
+    assert_spans(tree_of(X), cdist(X, X))
+
+
+def test_boxes_where_distances_overflow(monkeypatch):
+    monkeypatch.setattr(spanning_tree, "_FEWEST_ROWS", 2)
+    X = np.random.default_rng(5).standard_normal((200, 2)) * 1e200
+    tree = tree_of(X)
+    graph = np.zeros((200, 200))
+    graph[tree.ends[:, 0], tree.ends[:, 1]] = 1
+    assert connected_components(graph)[0] == 1
+    assert tree.ends.shape == (199, 2)
+    assert np.isinf(tree.lengths).all()
+
+
 @pytest.mark.parametrize("metric", [Euclidean(), Manhattan(), Chebyshev(), Cosine()])
 def test_boxes_and_prim_agree(metric, monkeypatch):
     X = np.random.default_rng(0).random((1200, 3))
@@ -73,6 +112,19 @@ def test_any_number_of_threads_gives_the_same_tree():
     X = np.random.default_rng(1).integers(0, 12, size=(3000, 3)).astype(float)
     one, two = tree_of(X, n_jobs=1), tree_of(X, n_jobs=2)
     np.testing.assert_array_equal(one.ends, two.ends)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3000])
+def test_edges_are_sorted_by_length_then_rows(n):
+    rng = np.random.default_rng(n)
+    lengths = rng.choice([-2.0, -0.0, 0.0, 1e-310, 0.5, 3.0, 1e300, np.inf], size=n)
+    lengths[::3] = rng.standard_normal(len(lengths[::3]))
+    ends = rng.integers(0, 50, size=(n, 2))
+    low, high = ends.min(axis=1), ends.max(axis=1)
+    order = np.lexsort((high, low, lengths))
+    sorted_ends, ascending = spanning_tree.sorted_edges(ends, lengths)
+    np.testing.assert_array_equal(ascending, lengths[order])
+    np.testing.assert_array_equal(sorted_ends, np.column_stack([low, high])[order])
 
 
 @pytest.mark.parametrize("room", [True, False])

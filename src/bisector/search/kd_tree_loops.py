@@ -77,10 +77,26 @@ def bound_children(formula: Any, weights: Any, row: Any, boxes: Any, branch: int
 def compare_with_leaf(formula: Any, weights: Any, row: Any, leaves: Any, leaf: int, totals: Any) -> None:
     """Set `totals` to the reduced distances of a row to those of a leaf."""
     n_features, n_lanes = len(row), len(totals)
-    for lane in range(n_lanes):
-        totals[lane] = 0.0
-    whole = n_features - n_features % 4
-    for j in range(0, whole, 4):  # four at a time, for which the totals stay in registers
+    done = n_features % 4  # the rest four at a time, for which the totals stay in registers
+    if done == 0:
+        for lane in range(n_lanes):
+            totals[lane] = 0.0
+    elif done == 1:
+        x0, w0 = row[0], weights[0]
+        for lane in range(n_lanes):
+            totals[lane] = formula.gather(0.0, formula.term(x0, leaves[leaf, 0, lane], w0))
+    elif done == 2:
+        x0, x1, w0, w1 = row[0], row[1], weights[0], weights[1]
+        for lane in range(n_lanes):
+            total = formula.gather(0.0, formula.term(x0, leaves[leaf, 0, lane], w0))
+            totals[lane] = formula.gather(total, formula.term(x1, leaves[leaf, 1, lane], w1))
+    else:
+        x0, x1, x2, w0, w1, w2 = row[0], row[1], row[2], weights[0], weights[1], weights[2]
+        for lane in range(n_lanes):
+            total = formula.gather(0.0, formula.term(x0, leaves[leaf, 0, lane], w0))
+            total = formula.gather(total, formula.term(x1, leaves[leaf, 1, lane], w1))
+            totals[lane] = formula.gather(total, formula.term(x2, leaves[leaf, 2, lane], w2))
+    for j in range(done, n_features, 4):
         x0, x1, x2, x3 = row[j], row[j + 1], row[j + 2], row[j + 3]
         w0, w1, w2, w3 = weights[j], weights[j + 1], weights[j + 2], weights[j + 3]
         for lane in range(n_lanes):
@@ -88,10 +104,6 @@ def compare_with_leaf(formula: Any, weights: Any, row: Any, leaves: Any, leaf: i
             total = formula.gather(total, formula.term(x1, leaves[leaf, j + 1, lane], w1))
             total = formula.gather(total, formula.term(x2, leaves[leaf, j + 2, lane], w2))
             totals[lane] = formula.gather(total, formula.term(x3, leaves[leaf, j + 3, lane], w3))
-    for j in range(whole, n_features):
-        x, weight = row[j], weights[j]
-        for lane in range(n_lanes):
-            totals[lane] = formula.gather(totals[lane], formula.term(x, leaves[leaf, j, lane], weight))
 
 
 @loop

@@ -8,8 +8,8 @@ Three ways lead to it:
 
 - **Borůvka** in a k-d tree, for rows with few coordinates. Each round joins every component with the nearest row
   outside it. Boxes that belong wholly to the component are passed over, and a row whose lower bound exceeds a way
-  out that its component has already is not asked. No n² work: 200,000 rows of three coordinates take about as long
-  as three searches for the nearest neighbour of each.
+  out that its component has already is not asked. No n² work: 200,000 rows of three coordinates take less than
+  twice as long as a search for the nearest neighbour of each.
 - **Prim** for rows of numbers with more coordinates: n²/2 distances, computed several at a time.
 - **Prim** in a matrix, or asking for one row of distances after the other, for everything else.
 
@@ -40,8 +40,11 @@ _MOST_COORDINATES, _FEWEST_ROWS = 15, 1000
 # With more coordinates than this, distances come from a matrix product where there is room for all of them.
 _LONG_ROWS = 64
 
-# Rows of a leaf, and leaves that a thread takes at once.
-_LEAF, _LEAVES_AT_ONCE = 32, 16
+# Rows of a leaf, 64 at most; how many leaves a thread takes at once, at least, and into how many parts all are cut.
+_LEAF, _LEAVES_AT_ONCE, _BLOCKS = 64, 8, 48
+
+# Nearest rows that a search notes: with more, fewer rows search twice, but the first search takes longer.
+_MATES = 4
 
 
 class SpanningTree(NamedTuple):
@@ -87,12 +90,20 @@ def minimum_spanning_tree(distance: Distance, rows: Rows, *, n_jobs: int | None 
     n = len(rows)
     ends, lengths = np.empty((n - 1, 2), dtype=np.int64), np.empty(n - 1)
     finished = n < 2 or _find_edges(distance, rows, ends, lengths, n_jobs)
-    ends.sort(axis=1)
-    order = np.argsort(lengths, kind="stable")
-    if (np.diff(lengths[order]) == 0).any():
-        order = np.lexsort((ends[:, 1], ends[:, 0], lengths))
-    ends, lengths = ends[order], lengths[order]
+    ends, lengths = sorted_edges(ends, lengths)
     return SpanningTree(ends, lengths if finished else distance.between(rows, rows).finish(lengths))
+
+
+def sorted_edges(ends: Integers, lengths: Floats) -> tuple[Integers, Floats]:
+    """Return edges, the shortest first, and of equally long ones those with smaller row numbers."""
+    from bisector.engine.loops import given
+    from bisector.solvers.sort_edges_loops import sort_edges
+
+    in_order, ascending = np.empty_like(ends), np.empty_like(lengths)
+    if sort_edges(given(ends), given(lengths), in_order, ascending):
+        order = np.lexsort((in_order[:, 1], in_order[:, 0], ascending))
+        in_order, ascending = in_order[order], ascending[order]
+    return in_order, ascending
 
 
 def _find_edges(distance: Distance, rows: Rows, ends: Integers, lengths: Floats, n_jobs: int | None) -> bool:
@@ -133,28 +144,30 @@ def grow_in_boxes(
     n = len(rows)
     tree = arrange(rows, _LEAF)
     n_leaves = len(tree.sizes)
-    owners = np.zeros((n_leaves, _LEAF), dtype=np.int64)
-    owners[np.arange(_LEAF) < tree.sizes[:, None]] = np.arange(n)
+    lanes = np.arange(_LEAF)
+    owners = (np.cumsum(tree.sizes) - tree.sizes)[:, None] + lanes
+    numbers = given(np.where(lanes < tree.sizes[:, None], tree.leaves[:, -1], 0.0).astype(np.int64).ravel())
     owners_below = np.empty(tree.children.shape, dtype=np.int64)
-    reach, mates = np.zeros((owners.size, 2)), np.full((owners.size, 2), -1)
+    ways = steps.unknown_ways(owners.size, _MATES)
+    searched, everywhere = np.empty(n_leaves, dtype=bool), given(np.ones(n_leaves, dtype=bool))
+    blocks = cut(n_leaves, max(_LEAVES_AT_ONCE, n_leaves // _BLOCKS))
     names, n_edges = np.arange(n), 0
     while n_edges < n - 1:
         steps.rename_owners(tree, given(names), owners, owners_below)
-        known = given(owners), given(owners_below)
-        shortest, chosen = np.empty(n - n_edges), np.empty(n - n_edges, dtype=np.int64)
-        steps.choose_edges(tree, known[0], reach, mates, chosen, shortest)
-        to_beat = given(shortest.copy())
+        known = numbers, given(owners)
+        shortest, chosen = np.full(n - n_edges, np.inf), np.full(n - n_edges, -1)
+        steps.choose_edges(tree, *known, ways, everywhere, chosen, shortest)
+        outside = *known, given(owners_below), given(shortest)
 
         def look_outside(
-            leaves: range, known: tuple[Integers, Integers] = known, to_beat: Floats = to_beat
+            leaves: range, outside: tuple[Integers, Integers, Integers, Floats] = outside
         ) -> None:
-            steps.find_ways_out(formula, tree, *known, to_beat, leaves.start, leaves.stop, reach, mates)
+            steps.find_ways_out(formula, tree, *outside, leaves.start, leaves.stop, ways, searched)
 
-        parallel(look_outside, cut(n_leaves, _LEAVES_AT_ONCE), n_jobs=n_jobs)
-        steps.choose_edges(tree, known[0], reach, mates, chosen, shortest)
+        parallel(look_outside, blocks, n_jobs=n_jobs)
+        steps.choose_edges(tree, *known, ways, given(searched), chosen, shortest)
         names = np.empty(len(chosen), dtype=np.int64)
-        found = given(reach), given(mates), given(chosen)
-        n_edges = steps.join_components(tree, known[0], *found, names, n_edges, ends, lengths)
+        n_edges = steps.join_components(*known, ways, given(chosen), names, n_edges, ends, lengths)
 
 
 def _grow_row_by_row(distance: Distance, rows: Rows, ends: Integers, lengths: Floats) -> None:

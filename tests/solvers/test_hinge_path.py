@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.optimize import minimize
 
-from bisector.solvers import path_proof_loops, path_strides, path_walker
+from bisector.solvers import path_lookout_loops, path_proof_loops, path_strides, path_walker
 from bisector.solvers.hinge_path import hinge_path
 
 quickly = settings(max_examples=60, deadline=None, derandomize=True)
@@ -126,6 +126,34 @@ def test_strides_lead_where_single_steps_do(monkeypatch):
     np.testing.assert_allclose(by_strides.knots, by_steps.knots, rtol=1e-9)
     assert by_strides.worst < 1e-9
     assert max(by_strides.violation_at(C) for C in by_strides.knots[::20]) < 1e-9
+
+
+def test_equations_solved_ahead_lead_where_those_solved_one_by_one_do(monkeypatch):
+    problem = crowded_margin()
+    ahead = hinge_path(*problem)
+    monkeypatch.setattr(path_lookout_loops, "AHEAD", 0)
+    one_by_one = hinge_path(*problem)
+    np.testing.assert_array_equal(ahead.rows, one_by_one.rows)
+    np.testing.assert_allclose(ahead.knots, one_by_one.knots, rtol=1e-9)
+
+
+def test_a_stride_leaves_the_inverse_of_its_members(monkeypatch):
+    left = []
+    fold = path_strides.fold
+
+    def look_at_the_inverse(walk, stride, sums):
+        fold(walk, stride, sums)
+        m = int(walk.counts[0])
+        members, y = walk.members[:m], walk.side[walk.members[:m]]
+        # The diagonal is 1, and so is the constant that makes the matrix definite.
+        matrix = (walk.gram[np.ix_(members, members)] + 1) * y * y[:, None]
+        inverse = walk.inverse[:m, :m]
+        left.append(np.abs(inverse @ matrix - np.eye(m)).max() + np.abs(inverse - inverse.T).max())
+
+    monkeypatch.setattr(path_strides, "fold", look_at_the_inverse)
+    hinge_path(*crowded_margin())
+    assert len(left) > 2
+    assert max(left) < 1e-9
 
 
 def test_a_stride_without_proof_is_taken_back(monkeypatch):

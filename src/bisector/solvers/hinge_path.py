@@ -152,7 +152,7 @@ def _balanced(gram: Floats, members: Integers, right: Floats, total: float) -> t
     values = np.zeros((m, m))
     gather(given(gram), given(members), values)
     constant = float(values.diagonal().mean()) or 1.0
-    factor, failed = lapack.dpotrf(values + constant, overwrite_a=True)
+    factor, failed = lapack.dpotrf((values + constant).T, overwrite_a=True)  # symmetric, and in its order
     if failed:
         system = np.ones((m + 1, m + 1))
         system[:m, :m], system[m, m] = values, 0.0

@@ -26,6 +26,8 @@ N_SLOTS, N_FIRST, N_CHANGES = 0, 1, 2
 # turned, event by event, and its distance from where it was at the start, with their integrals over time; and the
 # time at the start.
 MEAN, MEAN_PACE, FIRST_PACE, SQUARE, FIRST_SQUARE, TURN, TURNED, ASIDE, STRAYED, START = range(10)
+# For so many rows H₀k is solved ahead; and a row for which it is not.
+AHEAD, NOT_SOLVED = 48, -1
 # Events nearer to each other, or to now, relative to the time, are ties.
 TIE = 1e-12
 # A multiplier leaves clearly if it goes beyond its bound by this share of the bound's rate.
@@ -52,6 +54,7 @@ class Stride(NamedTuple):
     times, shifts : (LONGEST,) time and intercept after each event
     amounts, roles : (LONGEST, room) by how much αy had changed since the stride began, and the role, of each slot
     first : (room,) αy of each slot when the stride began
+    solved, solutions : (n,) and (AHEAD, members at the start) which line has H₀k of a row, or NOT_SOLVED; and lines
     numbers, counts : as their places say
     """
 
@@ -82,6 +85,8 @@ class Stride(NamedTuple):
     amounts: NDArray[np.float64]
     roles: NDArray[np.int64]
     first: NDArray[np.float64]
+    solved: NDArray[np.int64]
+    solutions: NDArray[np.float64]
     numbers: NDArray[np.float64]
     counts: NDArray[np.int64]
 

@@ -11,6 +11,8 @@ from .path_lookout_loops import N_CHANGES, N_SLOTS, START, look
 
 # A stride that leaves any row further from where it should be is taken back.
 LARGEST_ERROR = 1e-10
+# So many columns are mirrored at once.
+TILE = 8
 
 
 @loop
@@ -23,12 +25,23 @@ def gather(values: Any, rows: Any, out: Any) -> None:
 
 
 @loop
-def close_ranks(inverse: Any, stay: Any) -> None:
-    """Move the lines and columns that stay to the front."""
-    for a in range(len(stay)):
-        line, values = inverse[a], inverse[stay[a]]
-        for b in range(len(stay)):
-            line[b] = values[stay[b]]
+def close_ranks(inverse: Any, sums: Any, stay: Any, n_first: int) -> None:
+    """Add sums to the inverse, of which the upper half is known, with the lines and columns that stay at the front.
+
+    The first so many of these have been in the inverse before. No value is written over before it is read, as
+    lines and columns only move forward.
+    """
+    m = len(stay)
+    for a in range(m):
+        line, values, change = inverse[a], inverse[stay[a]], sums[stay[a]]
+        for b in range(a, n_first):
+            line[b] = values[stay[b]] + change[stay[b]]
+        for b in range(max(a, n_first), m):
+            line[b] = change[stay[b]]
+    for start in range(0, m, TILE):
+        for a in range(start, m):  # the lower half, in tiles that stay in the cache
+            for b in range(start, min(start + TILE, a)):
+                inverse[a, b] = inverse[b, a]
 
 
 @loop
@@ -92,4 +105,4 @@ def is_astray(walk: Any, stride: Any, row: int, target: float) -> bool:
 
 def warm() -> None:
     """Compile the loops of this module that strides do not always need."""
-    close_ranks(np.eye(2), given(np.array([1])))
+    close_ranks(np.eye(2), np.zeros((2, 2)), given(np.array([1])), 1)

@@ -53,7 +53,7 @@ class Strides:
         from .path_proof_loops import LARGEST_ERROR
         from .path_strides_loops import LOST_MARGIN, take
 
-        stride = self.begin(walk, constant)
+        stride = self.begin(walk, target, constant)
         parts = ("role", "alpha", "score", "pull", "numbers", "counts")
         before = walk._replace(**{part: getattr(walk, part).copy() for part in parts})
         n_events = take(walk, stride, target, end, constant, np.zeros(len(stride.row)), *log[:3])
@@ -84,15 +84,17 @@ class Strides:
             self.square = np.zeros(len(stride.row) ** 2)
         return self.square[: n_slots**2].reshape(n_slots, n_slots)
 
-    def begin(self, walk: "Walk", constant: float) -> "Stride":
+    def begin(self, walk: "Walk", target: float, constant: float) -> "Stride":
         """Make ready for a stride from where a walk stands."""
-        from .margin_members_loops import INSIDE, N_MEMBERS, OUTSIDE, RATE_OF_SHIFT, TIME
+        from .margin_members_loops import INSIDE, N_MEMBERS, OUTSIDE, RATE_OF_SHIFT, TIME, add_members
         from .path_lookout_loops import (
+            AHEAD,
             FIRST_PACE,
             FIRST_SQUARE,
             LONGEST,
             MEAN_PACE,
             NO_SLOT,
+            NOT_SOLVED,
             SQUARE,
             START,
             TURN,
@@ -110,7 +112,8 @@ class Strides:
             self.roles = np.zeros((LONGEST, room), np.int64)
         self.changes[:] = 0.0
         ones, pulled = np.zeros(room), np.zeros(room)
-        ones[:m], pulled[:m] = inverse @ signs, inverse @ (signs * walk.pull[members])
+        both = inverse @ np.column_stack([signs, signs * walk.pull[members]])
+        ones[:m], pulled[:m] = both.T
         slot, row = np.full(n, NO_SLOT), np.zeros(room, np.int64)
         row[:m], slot[members] = members, np.arange(m)
         amount = np.where(inside, walk.numbers[TIME] * growth, y * walk.alpha)
@@ -123,14 +126,32 @@ class Strides:
             seen=np.full(n, walk.numbers[TIME]), meets=np.full(n, np.inf), mean=np.zeros(n), mean_pace=np.zeros(n),
             turn=np.zeros(n), turned=np.zeros(n), first_score=walk.score.copy(), first_speed=np.zeros(n),
             room=np.zeros(n), fastest=np.zeros(n), times=np.zeros(LONGEST), shifts=np.zeros(LONGEST),
-            amounts=self.amounts, roles=self.roles, first=first, numbers=numbers, counts=np.array([m, m, 0]),
+            amounts=self.amounts, roles=self.roles, first=first, solved=np.full(n, NOT_SOLVED),
+            solutions=np.zeros((AHEAD, m)), numbers=numbers, counts=np.array([m, m, 0]),
         )  # fmt: skip
         turn(walk, stride, constant)
-        walk.speed[:] = walk.gram @ growth + walk.numbers[RATE_OF_SHIFT]
+        walk.speed[:] = walk.pull + walk.numbers[RATE_OF_SHIFT]
+        add_members(walk, stride.rates, walk.speed)
         stride.first_speed[:] = walk.speed
         numbers[FIRST_PACE], numbers[FIRST_SQUARE] = numbers[MEAN_PACE], numbers[SQUARE]
         stride.mean_pace[:], stride.turn[:] = numbers[MEAN_PACE], numbers[TURN]
+        solve_ahead(walk, stride, target, constant)
         return stride
+
+
+def solve_ahead(walk: "Walk", stride: "Stride", target: float, constant: float) -> None:
+    """Solve the members' equations for the rows that seem to meet the margin first, all at once."""
+    from .path_lookout_loops import AHEAD, N_FIRST
+
+    closing = -stride.sign * walk.speed
+    nearing = np.flatnonzero(closing > 0.0)
+    ahead = (stride.sign * (walk.score - walk.side * target))[nearing] / closing[nearing]
+    rows = nearing[np.argsort(ahead)[:AHEAD]]
+    m, y = int(stride.counts[N_FIRST]), walk.side
+    members = stride.row[:m]
+    values = (walk.gram[np.ix_(rows, members)] + constant) * y[members] * y[rows, None]
+    np.matmul(values, walk.inverse[:m, :m], out=stride.solutions[: len(rows)])
+    stride.solved[rows] = np.arange(len(rows))
 
 
 def errors(
@@ -166,8 +187,10 @@ def has_no_direction(walk: "Walk", stride: "Stride") -> bool:
     return bool(is_flat(walk))
 
 
-def fold(walk: "Walk", stride: "Stride", inverse: Floats) -> None:
-    """Make the inverse, and the list of members, what they have become."""
+def fold(walk: "Walk", stride: "Stride", sums: Floats) -> None:
+    """Make the inverse, and the list of members, what they have become; `sums` is room for the sum of changes."""
+    from scipy.linalg.blas import dsyrk
+
     from bisector.engine.loops import given
 
     from .margin_members_loops import MEMBER
@@ -175,13 +198,13 @@ def fold(walk: "Walk", stride: "Stride", inverse: Floats) -> None:
     from .path_proof_loops import close_ranks
 
     n_slots, n_first, k = (int(stride.counts[place]) for place in (N_SLOTS, N_FIRST, N_CHANGES))
-    changes = stride.changes[:k, :n_slots]
-    np.dot((changes * stride.weights[:k, None]).T, changes, out=inverse)
-    inverse[:n_first, :n_first] += walk.inverse[:n_first, :n_first]
+    changes, weights = stride.changes[:k, :n_slots], stride.weights[:k]
+    scaled = changes * np.sqrt(np.abs(weights))[:, None]
+    for sign, already in ((1.0, 0.0), (-1.0, 1.0)):
+        # Half of a symmetric matrix is computed, in the order of Fortran: above the diagonal.
+        dsyrk(sign, scaled[weights * sign > 0].T, already, sums.T, lower=1, overwrite_c=1)
     rows = stride.row[:n_slots]
     stay = np.flatnonzero(walk.role[rows] == MEMBER)
     m = len(stay)
-    if m < n_slots:
-        close_ranks(inverse, given(stay))
-    walk.inverse[:m, :m] = inverse[:m, :m]
+    close_ranks(walk.inverse, sums, given(stay), int(np.searchsorted(stay, n_first)))
     walk.members[:m] = rows[stay]

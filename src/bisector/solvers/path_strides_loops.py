@@ -5,6 +5,8 @@ rows with the members. A stride of a few dozen events does without either:
 
 - The inverse stays as it was, H₀; what has happened since is a sum of outer products, H = H₀ + Σσzzᵀ, which are
   added to it in the end by one matrix product.
+- A row that joins needs H₀k. For the rows that seem to meet the margin first, it is solved for ahead, by one matrix
+  product too; few others join.
 - H·y and H·(y pull), of which the multipliers' rates are made, follow each event in time linear in the members.
 - A score is computed when it matters (`path_lookout_loops`).
 
@@ -40,6 +42,7 @@ from .path_lookout_loops import (
     N_CHANGES,
     N_FIRST,
     N_SLOTS,
+    NOT_SOLVED,
     SQUARE,
     STRAYED,
     TURN,
@@ -137,6 +140,11 @@ def solve_first(walk: Any, stride: Any, row: int, values: Any, z: Any) -> None:
         z[s] = 0.0
     if 0 <= stride.slot[row] < n_first:
         z[stride.slot[row]] = 1.0  # k is a column of the matrix that H₀ inverts
+        return
+    if stride.solved[row] != NOT_SOLVED:
+        solution = stride.solutions[stride.solved[row]]
+        for s in range(n_first):
+            z[s] = solution[s]
         return
     b = 0
     while b + 4 <= n_first:

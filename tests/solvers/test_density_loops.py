@@ -62,6 +62,20 @@ def test_every_width_without_the_row_itself():
             np.testing.assert_allclose(sums[2 * power + b], expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize("n", [1, 2, 7, 9])
+def test_every_width_of_rows_that_weigh_differently(n):
+    """Rows are added four at a time: here some are left over, and no two have the same weight."""
+    rows, weights, left_out = ROWS[:n], np.arange(1.5, n + 1), np.linspace(0.5, 1.0, n)
+    held, aside, sums = arranged(rows, weights), arranged(rows, left_out), np.zeros((12, n))
+    sum_widths(
+        GaussianBump().lower(), column_wise(rows), n, held.leaves, held.sizes, held.weights, aside.weights,
+        held.lows, held.highs, given(np.array([0.3, 0.4])), 6, 0.0, sums,
+    )  # fmt: skip
+    for line, factor in enumerate(np.outer(2.0 ** np.arange(6), [0.3, 0.4]).ravel()):
+        heights = np.exp(-0.5 * factor * squares(rows)[:, :n])
+        np.testing.assert_allclose(sums[line], heights @ weights - left_out, rtol=1e-12)  # five squarings
+
+
 def test_shares_by_quadratics_equal_shares_component_by_component():
     rng = np.random.default_rng(2)
     matrices = np.array([np.eye(2), [[2.0, 0.5], [0.5, 1.0]], 0.1 * np.eye(2)])

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bisector.engine.exponential import decay
+from bisector.engine.intrinsics import fma
 from bisector.engine.loops import given, loop
 from bisector.kernels.bump_formulas import (
     CosineHeight,
@@ -140,7 +141,6 @@ def sum_widths(
     for leaf in range(n_leaves):
         gaps[leaf] = square_gap(queries, n_queries, lows[leaf], highs[leaf]) * (1.0 - 1e-12)
         left += weights[leaf].sum()
-    squares, heights = np.empty(n_queries), np.empty(n_queries)
     powers, widest = squarings, bases.min()
     for leaf in np.argsort(gaps):
         while powers > 0:
@@ -152,56 +152,81 @@ def sum_widths(
             powers -= 1
         if powers == 0:
             break
-        for i in range(sizes[leaf]):
-            add_widths(bump, queries, n_queries, leaves[leaf], i, weights[leaf, i], left_out[leaf, i],
-                       gaps[leaf] == 0.0, bases, powers, squares, heights, sums)  # fmt: skip
-            left -= weights[leaf, i]
-        left = max(left, 0.0)
+        add_widths(bump, queries, n_queries, leaves[leaf], sizes[leaf], weights[leaf], left_out[leaf],
+                   gaps[leaf] == 0.0, bases, powers, sums)  # fmt: skip
+        left = max(left - weights[leaf].sum(), 0.0)
 
 
 @loop
 def add_widths(
-    bump: Any, queries: Any, n_queries: int, leaf: Any, i: int, weight: float, left_out: float, near: bool,
-    bases: Any, powers: int, squares: Any, heights: Any, sums: Any,
+    bump: Any, queries: Any, n_queries: int, leaf: Any, size: int, weights: Any, left_out: Any, near: bool,
+    bases: Any, powers: int, sums: Any,
 ) -> None:  # fmt: skip
-    """Add what one row contributes to all widths; only a row that is `near` can be among the queries."""
-    n_bases = len(bases)
-    measure_squares(queries, n_queries, leaf, i, squares)
-    own, numbers, number = -1, queries[len(leaf) - 1], leaf[len(leaf) - 1, i]
-    if near:
+    """Add what the rows of a leaf contribute to all widths; only if it is `near` can they be among the queries."""
+    numbers, n_bases, last = queries[len(leaf) - 1], len(bases), size - 1
+    squares, heights = np.empty((4, n_queries)), np.empty((4, n_queries))
+    for start in range(0, size, 4):
+        for r in range(4):
+            i, row = start + r, squares[r]
+            if i > last:
+                row[:] = np.inf  # there is none
+                continue
+            measure_squares(queries, n_queries, leaf, i, row)
+            if near:
+                number = leaf[len(leaf) - 1, i]
+                for q in range(n_queries):
+                    if numbers[q] == number:
+                        row[q] = np.inf  # its own bump does not count, but what equal rows weigh does
+                        for line in range(len(sums)):
+                            sums[line, q] += weights[i] - left_out[i]
+        second, third, fourth = min(start + 1, last), min(start + 2, last), min(start + 3, last)
+        shares = weights[start], weights[second], weights[third], weights[fourth]
+        for b in range(n_bases):
+            base = bases[b]
+            for r in range(4):
+                row, line = squares[r], heights[r]
+                for q in range(n_queries):
+                    line[q] = bump.height_of_square(base * row[q])
+            add_powers(shares, heights, n_queries, b, n_bases, powers, sums)
+
+
+@loop
+def add_powers(
+    shares: Any, heights: Any, n_queries: int, b: int, n_bases: int, powers: int, sums: Any
+) -> None:
+    """Add the heights of four rows, times their shares, and their squares, to the sums of base b and all powers.
+
+    Four rows and four powers at a time: less to load and to store, which takes longer than the arithmetic.
+    """
+    one, two, three, four = heights[0], heights[1], heights[2], heights[3]
+    s = 0
+    while s + 4 <= powers:
+        first, second = sums[s * n_bases + b], sums[(s + 1) * n_bases + b]
+        third, fourth = sums[(s + 2) * n_bases + b], sums[(s + 3) * n_bases + b]
         for q in range(n_queries):
-            if numbers[q] == number:
-                own = q
-    for b in range(n_bases):
-        base = bases[b]
+            h, i, j, k = one[q], two[q], three[q], four[q]
+            first[q] = add_shares(shares, h, i, j, k, first[q])
+            h, i, j, k = h * h, i * i, j * j, k * k
+            second[q] = add_shares(shares, h, i, j, k, second[q])
+            h, i, j, k = h * h, i * i, j * j, k * k
+            third[q] = add_shares(shares, h, i, j, k, third[q])
+            h, i, j, k = h * h, i * i, j * j, k * k
+            fourth[q] = add_shares(shares, h, i, j, k, fourth[q])
+            one[q], two[q], three[q], four[q] = h * h, i * i, j * j, k * k
+        s += 4
+    while s < powers:
+        line = sums[s * n_bases + b]
         for q in range(n_queries):
-            heights[q] = bump.height_of_square(base * squares[q])
-        if own >= 0:
-            heights[own] = 0.0
-        s = 0
-        while s + 4 <= powers:  # four at a time: less to load and to store
-            first, second = sums[s * n_bases + b], sums[(s + 1) * n_bases + b]
-            third, fourth = sums[(s + 2) * n_bases + b], sums[(s + 3) * n_bases + b]
-            for q in range(n_queries):
-                height = heights[q]
-                squared = height * height
-                fourfold = squared * squared
-                eightfold = fourfold * fourfold
-                first[q] += weight * height
-                second[q] += weight * squared
-                third[q] += weight * fourfold
-                fourth[q] += weight * eightfold
-                heights[q] = eightfold * eightfold
-            s += 4
-        while s < powers:
-            line = sums[s * n_bases + b]
-            for q in range(n_queries):
-                line[q] += weight * heights[q]
-                heights[q] *= heights[q]
-            s += 1
-    if own >= 0:
-        for line in range(len(sums)):
-            sums[line, own] += weight - left_out
+            h, i, j, k = one[q], two[q], three[q], four[q]
+            line[q] = add_shares(shares, h, i, j, k, line[q])
+            one[q], two[q], three[q], four[q] = h * h, i * i, j * j, k * k
+        s += 1
+
+
+@loop
+def add_shares(shares: Any, h: float, i: float, j: float, k: float, total: float) -> float:
+    """Return a sum with the heights of four rows added."""
+    return fma(shares[0], h, fma(shares[1], i, fma(shares[2], j, fma(shares[3], k, total))))
 
 
 @loop

@@ -73,3 +73,21 @@ def test_a_rough_look_first_draws_the_same_rows(scale, weighted, monkeypatch):
     exact = seeds("k-means++", rows, 40, np.random.RandomState(0))
     monkeypatch.setattr("bisector.solvers.seeding._MANY_NUMBERS", 0)
     np.testing.assert_array_equal(seeds("k-means++", rows, 40, np.random.RandomState(0)), exact)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_in_many_runs_draw_the_same_rows(weighted, monkeypatch):
+    rng = np.random.default_rng(5)
+    rows = source(X, sample_weight=rng.integers(0, 3, size=400).astype(float) if weighted else None)
+    at_once = seeds("k-means++", rows, 30, np.random.RandomState(2))
+    monkeypatch.setattr("bisector.solvers.seeding._NUMBERS_AT_ONCE", 100)
+    np.testing.assert_array_equal(seeds("k-means++", rows, 30, np.random.RandomState(2)), at_once)
+
+
+def test_the_random_state_is_left_alike_whether_rows_come_in_one_run_or_in_many(monkeypatch):
+    one, many = np.random.RandomState(0), np.random.RandomState(0)
+    equal = source(np.ones((6, 2)))  # where centres run out, draws are made all the same
+    seeds("k-means++", equal, 5, one)
+    monkeypatch.setattr("bisector.solvers.seeding._NUMBERS_AT_ONCE", 4)
+    seeds("k-means++", equal, 5, many)
+    assert one.uniform() == many.uniform()

@@ -58,6 +58,16 @@ class Checkpoint:
 
         They are made once: a fit that goes on recalls them and the state of the generator.
         """
+        return make()
+
+
+NOWHERE = Checkpoint()
+
+
+class _Kept(Checkpoint):
+    """Base of checkpoints that do keep what is noted."""
+
+    def drawn(self, name: str, random: np.random.RandomState, make: Callable[[], Arrays]) -> Arrays:
         known = self.recall(name)
         if known is not None:
             random.set_state(json.loads(str(known.pop("random"))))
@@ -66,9 +76,6 @@ class Checkpoint:
         state = json.dumps(random.get_state(legacy=False), default=lambda entry: entry.tolist())
         self.note(name, **made, random=state)
         return made
-
-
-NOWHERE = Checkpoint()
 
 
 @contextmanager
@@ -132,7 +139,7 @@ def checkpoint_of(
     kept.remove()
 
 
-class _File(Checkpoint):
+class _File(_Kept):
     """A checkpoint in a file: what has been noted so far, and when that was last written down."""
 
     def __init__(self, path: Path, fingerprint: dict[str, str]) -> None:
@@ -211,7 +218,7 @@ class _File(Checkpoint):
         return self.path.with_name(f".{self.path.name}.part")
 
 
-class _Part(Checkpoint):
+class _Part(_Kept):
     """The notes of a part of a fit, in the file of the whole."""
 
     def __init__(self, whole: Checkpoint, name: str) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from .blocks import Block
 from .progress import track
 from .sources import Source
-from .threads import parallel, threads_for
+from .threads import one_blas_thread, parallel, threads_for
 
 
 class Statistic(Protocol):
@@ -51,6 +51,8 @@ def map_reduce(
     """
     if source.executor is not None:
         return source.executor.map_reduce(make, source, fixed, doing)
+    if source.n_blocks == 1:
+        return _of_one_block(make, source, fixed, doing)
     tree: MergeTree[S] = MergeTree()
 
     def visit(number: int, block: Block) -> None:
@@ -70,18 +72,29 @@ def map_blocks(
     """Return ``function(block, *fixed)`` of every block, one result a row, joined in the order of the rows."""
     if source.executor is not None:
         return source.executor.map_blocks(function, source, fixed, doing)
+    if source.n_blocks == 1:
+        return _of_one_block(function, source, fixed, doing)
     pieces: list[Any] = [None] * source.n_blocks
 
     def visit(number: int, block: Block) -> None:
         pieces[number] = function(block, *fixed)
 
     _each_block(visit, source, n_jobs, doing)
-    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+    return np.concatenate(pieces)
+
+
+def _of_one_block(make: Callable[..., Any], source: Source, fixed: Any, doing: str) -> Any:
+    """Do what is to be done with the only block: there is nothing to share out, and often little to do."""
+    with one_blas_thread, track(doing, total=1) as bar:
+        for block in source.blocks(range(1)):
+            found = make(block, *fixed)
+        bar.advance()
+    return found
 
 
 def _each_block(visit: Callable[[int, Block], None], source: Source, n_jobs: int | None, doing: str) -> None:
     # A run of blocks is one thread's item: long enough to be worth handing over, short enough to share out.
-    threads = int(min(threads_for(n_jobs), source.most_readers())) if source.n_blocks > 1 else 1
+    threads = int(min(threads_for(n_jobs), source.most_readers()))
     size = min(8, max(1, source.n_blocks // (8 * threads)))
     with track(doing, total=source.n_blocks) as bar:
 

@@ -17,6 +17,7 @@ does, or else the formula.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,6 +71,7 @@ _LARGEST_SHARE_OF_ERRORS = 0.01
 _VANISHING = {np.dtype(np.float32): 2.0**-120, np.dtype(np.float64): 2.0**-360}
 
 
+@lru_cache(maxsize=64)
 def share_of_errors(n_features: int, dtype: Any) -> float:
     """Return E, the bound of all errors as a share of ‖a‖² + ‖b‖²."""
     narrow, wide = np.finfo(dtype).eps / 2, np.finfo(np.float64).eps / 2

@@ -187,8 +187,9 @@ class _Growth:
         if not len(open_at):
             return False
         self.depth += 1
-        found = self._search(nodes.at(open_at), first_number + open_at)
-        splits = self._chosen(nodes.at(open_at), open_at, found)
+        searched = nodes.at(open_at)
+        found = self._search(searched, first_number + open_at)
+        splits = self._chosen(searched, open_at, found)
         if splits is None:
             return False
         children, kept = self._parted(nodes, splits)
@@ -196,12 +197,14 @@ class _Growth:
             kept = self._among_best(kept, splits)
         if not kept.any():
             return False
+        parents = splits["node"]
+        if not kept.all():
+            children = children.at(np.repeat(kept, splits["n_children"]))
+            splits = {name: field[kept] for name, field in splits.items()}
         for name in _OF_A_SPLIT:
-            level[name][splits["node"][kept]] = splits[name][kept]
-        chosen = np.repeat(kept, splits["n_children"])
-        self.nodes = children.at(chosen)
-        self.nodes = self.nodes._replace(parent=first_number + splits["node"][self.nodes.parent])
-        self.split = (splits["start"][kept], splits["stop"][kept], splits["n_children"][kept])
+            level[name][splits["node"]] = splits[name]
+        self.nodes = children._replace(parent=first_number + parents[children.parent])
+        self.split = splits["start"], splits["stop"], splits["n_children"]
         return True
 
     # The steps of a level
@@ -356,21 +359,21 @@ class _Growth:
         splits["missing"] = np.where(splits["known"], splits["missing"], larger)
         children = self._described(child_start, child_start + counts, owner)
         left = np.add.reduceat(children.total, first)
-        parents = nodes.at(splits["node"])
-        splits["gain"] = np.maximum(parents.total - left, 0.0)
-        children = self._bounded(children, parents, splits, owner, first)
+        splits["gain"] = np.maximum(nodes.total[splits["node"]] - left, 0.0)
+        children = self._bounded(children, nodes, splits, owner, first)
         kept = splits["gain"] / self.whole + np.finfo(float).eps >= self.limits.min_decrease
         return children, kept
 
     def _bounded(
-        self, children: _Nodes, parents: _Nodes, splits: dict[str, Any], owner: Integers, first: Integers
+        self, children: _Nodes, nodes: _Nodes, splits: dict[str, Any], owner: Integers, first: Integers
     ) -> _Nodes:
         """Hand the bounds of constrained means on to the children."""
         if self.limits.monotone is None:
             return children
         direction = self.limits.monotone[splits["feature"]]
         middle = (splits["left_mean"] + splits["right_mean"]) / 2
-        lowest, highest = parents.lowest[owner], parents.highest[owner]
+        parent = splits["node"][owner]
+        lowest, highest = nodes.lowest[parent], nodes.highest[parent]
         place = np.arange(len(owner)) - first[owner]
         below = ((direction[owner] > 0) & (place == 0)) | ((direction[owner] < 0) & (place == 1))
         above = (direction[owner] != 0) & ~below

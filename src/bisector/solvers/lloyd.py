@@ -15,6 +15,7 @@ never held, and the result has the same bits for any number of threads. Rows are
 """
 
 from dataclasses import dataclass
+from math import frexp
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -175,7 +176,7 @@ class Plan(NamedTuple):
         from bisector.solvers.lloyd_loops import LloydFrame
 
         reach = float(np.abs(centres - origin).max())
-        scale = 2.0 ** -int(np.frexp(reach)[1]) if 1e-150 < reach < 1e150 else 1.0
+        scale = 2.0 ** -frexp(reach)[1] if 1e-150 < reach < 1e150 else 1.0
         frame = LloydFrame(
             given(origin), scale, share_of_errors(centres.shape[1], kind), given(np.empty(0, kind))
         )

@@ -91,7 +91,7 @@ class _Held:
         self.runs = [slice(first, min(first + size, self.n_rows)) for first in range(0, self.n_rows, size)]
         self.closest = np.zeros(self.n_rows)
         self.owners = np.zeros(self.n_rows, dtype=np.int64)
-        self._chosen: list[Any] = []
+        self._chosen = np.empty((0, rows.n_features))
         self._rough: RoughSquares | None = None
 
     def look_roughly(self, n_candidates: int) -> None:
@@ -100,6 +100,11 @@ class _Held:
         if d >= _LONG_ROWS and n * d >= _MANY_NUMBERS and 4 * n * (d + n_candidates) <= budget() // 4:
             rough = RoughSquares(self, n_candidates)
             self._rough = rough if float(rough.norms.max()) < _FARTHEST else None
+
+    @property
+    def at_once(self) -> bool:
+        """Whether there is only one run, compared exactly: so few rows that calls take longer than what they do."""
+        return len(self.runs) == 1 and self._rough is None
 
     def dense(self, run: slice) -> Any:
         X = self.rows.between(run.start, run.stop)  # type: ignore[attr-defined]
@@ -126,7 +131,7 @@ class _Held:
 
         number, wide = len(self._chosen), given(centre[None, :], np.float64)
         apart = self._apart(wide)
-        self._chosen.append(wide[0])
+        self._chosen = np.concatenate([self._chosen, wide])
 
         def compare(run: slice) -> float:
             X, weights = given(self.dense(run)), given(self.weights_of(run))
@@ -140,11 +145,11 @@ class _Held:
     def _apart(self, candidates: Floats) -> Floats:
         """Return the squared distances of candidates from the centres so far, in an array of fixed type."""
         from bisector.engine.loops import given
+        from bisector.solvers.seeding_loops import measure_apart
 
-        if not self._chosen:
-            return given(np.empty((len(candidates), 0)))
-        chosen = np.stack(self._chosen)
-        return given(np.stack([np.square(chosen - row).sum(axis=1) for row in candidates]))
+        apart = np.empty((len(candidates), len(self._chosen)))
+        measure_apart(candidates, given(self._chosen), apart)
+        return given(apart)
 
     def totals_with(self, candidates: Any) -> Floats:
         """Return, for each candidate, the total left if it becomes a centre; exactly where it may be the least."""
@@ -172,17 +177,20 @@ class _Held:
 
         return np.sum(parallel(compare, self.runs, n_jobs=self.n_jobs), axis=0)
 
-    def row_at(self, mark: float, totals: Floats) -> int:
-        """Return the row at which the running total reaches a mark, given the totals of the runs."""
+    def rows_at(self, marks: Floats, totals: Floats) -> list[int]:
+        """Return the rows at which the running total reaches marks, given the totals of the runs, not all zero."""
         from bisector.engine.loops import given
         from bisector.solvers.seeding_loops import walk_to
 
-        ends = np.cumsum(totals)
-        number = int(np.searchsorted(ends, mark))
-        number = min(number, int(np.flatnonzero(totals)[-1]) if totals.any() else 0)
-        run = self.runs[number]
-        before = float(ends[number - 1]) if number else 0.0
-        return run.start + walk_to(given(self.weights_of(run)), given(self.closest[run]), mark - before)
+        ends, last = np.cumsum(totals), int(np.flatnonzero(totals)[-1])
+        rows = []
+        for mark, number in zip(marks.tolist(), np.searchsorted(ends, marks).tolist(), strict=True):
+            number = min(number, last)
+            run = self.runs[number]
+            before = float(ends[number - 1]) if number else 0.0
+            walked = walk_to(given(self.weights_of(run)), given(self.closest[run]), mark - before)
+            rows.append(run.start + walked)
+        return rows
 
 
 class RoughSquares:
@@ -244,19 +252,33 @@ class RoughSquares:
 def _plus_plus(held: _Held, k: int, random: np.random.RandomState) -> Any:
     trials = 2 + int(math.log(k))
     first = held.draw_first(random)
+    held.look_roughly(trials)
+    if held.at_once:
+        return held.take(_drawn_at_once(held, first, random.uniform(size=(k - 1, trials))))
     chosen = [held.take([first])[0]]
     totals = held.add(chosen[0])
-    held.look_roughly(trials)
     while len(chosen) < k:
         marks = random.uniform(size=trials) * totals.sum()
         # When every row is a centre already, the last one is another.
-        numbers = [held.row_at(mark, totals) for mark in marks] if totals.any() else [held.n_rows - 1]
+        numbers = held.rows_at(marks, totals) if totals.any() else [held.n_rows - 1]
         candidates = held.take(numbers)
         several = len(numbers) > 1
         best = int(np.argmin(held.totals_with(candidates))) if several else 0
         chosen.append(candidates[best])
         totals = held.add(candidates[best], best if several else None)
     return np.stack(chosen)
+
+
+def _drawn_at_once(held: _Held, first: int, draws: Floats) -> NDArray[np.int64]:
+    """Return the numbers of the rows that `_plus_plus` draws from a single run, in one compiled step."""
+    from bisector.engine.loops import given
+    from bisector.solvers.seeding_loops import draw_centres
+
+    (run,) = held.runs
+    chosen = np.full(len(draws) + 1, first)
+    X, weights = given(held.dense(run)), given(held.weights_of(run))
+    draw_centres(X, weights, held.closest, held.owners, given(draws), chosen)
+    return chosen
 
 
 def _random_rows(held: _Held, k: int, random: np.random.RandomState) -> Any:

@@ -13,6 +13,14 @@ _APART = 4.0 * (1.0 + 1e-9)
 
 
 @loop
+def measure_apart(candidates: Any, centres: Any, apart: Any) -> None:
+    """Write the squared distances of candidates from centres."""
+    for c in range(len(candidates)):
+        for m in range(len(centres)):
+            apart[c, m] = quick_square(candidates, c, centres, m)
+
+
+@loop
 def potentials(
     X: Any, weights: Any, closest: Any, owners: Any, candidates: Any, apart: Any, found: Any
 ) -> None:
@@ -98,6 +106,35 @@ def walk_to(weights: Any, closest: Any, mark: float) -> int:
     return last
 
 
+@loop
+def draw_centres(X: Any, weights: Any, closest: Any, owners: Any, draws: Any, chosen: Any) -> None:
+    """Choose a row for every line of draws from 0 to 1: of the rows drawn, that which leaves the least total.
+
+    `chosen` begins with the first row. When every row is a centre already, the last one is another.
+    """
+    trials = draws.shape[1]
+    candidates, centres = np.empty((trials, X.shape[1])), np.empty((len(chosen), X.shape[1]))
+    apart, numbers = np.empty((trials, len(chosen))), np.full(trials, len(X) - 1)
+    centres[0] = X[chosen[0]]
+    total = draw_nearer(X, weights, weights[:0], closest, owners, centres[:1], 0, apart)
+    for number in range(1, len(chosen)):
+        best = len(X) - 1
+        if total > 0.0:
+            for c in range(trials):
+                numbers[c] = walk_to(weights, closest, draws[number - 1, c] * total)
+                candidates[c] = X[numbers[c]]
+            measure_apart(candidates, centres[:number], apart)
+            found = np.zeros(trials)
+            potentials(X, weights, closest, owners, candidates, apart, found)
+            best = numbers[np.argmin(found)]
+        chosen[number] = best
+        centres[number] = X[best]
+        measure_apart(centres[number : number + 1], centres[:number], apart)
+        total = draw_nearer(
+            X, weights, weights[:0], closest, owners, centres[number : number + 1], number, apart
+        )
+
+
 def warm() -> None:
     """Compile the loops of this module."""
     none, one, square = given(np.empty(0)), np.ones(1), given(np.ones((1, 1)))
@@ -105,7 +142,9 @@ def warm() -> None:
         X = given(np.ones((1, 1), dtype))
         potentials(X, none, given(one), given(np.zeros(1, np.int64)), square, square, np.zeros(1))
         draw_nearer(X, none, none, one, np.zeros(1, np.int64), square, 0, square)
+        draw_centres(X, none, one, np.zeros(1, np.int64), square, np.zeros(2, np.int64))
     single, flat = given(np.ones(1, np.float32)), given(np.ones((1, 4), np.float32))
     pieces, squares = given(np.ones((1, 4, 1), np.float32)), np.ones((1, 1), np.float32)
     rough_potentials(flat, single, pieces, single, given(one), given(one), squares, np.zeros(1))
     walk_to(none, given(one), 1.0)
+    measure_apart(square, square, np.zeros((1, 1)))

@@ -66,7 +66,9 @@ def measure(rows: Source, *, n_jobs: int | None = None) -> Measured:
     else:
         some = sample[:: -(-len(sample) // _ROWS_FOR_ORIGIN)]
         middle = len(some) // 2
-        origin = np.nan_to_num(np.partition(some, middle, axis=0)[middle].astype(np.float64))
+        origin = np.partition(some, middle, axis=0)[middle].astype(np.float64)
+        if not np.isfinite(origin).all():
+            origin = np.nan_to_num(origin)
     spread = map_reduce(_block_spread, rows, origin, n_jobs=n_jobs, doing="measuring")
     scatters, weight = spread.scatters, spread.weight
     check_finite_sums(rows, float(scatters.sum()))

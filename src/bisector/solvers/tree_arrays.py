@@ -248,9 +248,9 @@ class Tree:
             n_children[leaves] = 0
         n_children = n_children[numbers]
         inner = n_children > 0
-        bare = replace(
-            self, n_children=np.where(np.isin(np.arange(self.node_count), numbers[inner]), self.n_children, 0)
-        )
+        still = np.zeros(self.node_count, np.int64)
+        still[numbers[inner]] = n_children[inner]
+        bare = replace(self, n_children=still)
         children = new[bare.children_of(numbers)]
         first_child = np.cumsum(n_children) - n_children
         parent = self.parent[numbers]
@@ -281,12 +281,9 @@ class Tree:
 
     def in_preorder_numbers(self) -> Integers:
         """Return the nodes in that order."""
-        size = self.gathered(np.ones(self.node_count, np.int64))
-        place = np.zeros(self.node_count, np.int64)
-        for level in self.levels[1:]:
-            # The elder siblings and all below them come before: sums along each parent's children.
-            before = np.cumsum(size[level]) - size[level]
-            first = np.concatenate([[True], self.parent[level][1:] != self.parent[level][:-1]])
-            runs = np.diff(np.append(np.flatnonzero(first), len(level)))
-            place[level] = place[self.parent[level]] + 1 + before - np.repeat(before[first], runs)
-        return np.argsort(place)
+        from bisector.engine.loops import given
+        from bisector.solvers.tree_walk_loops import list_in_preorder
+
+        numbers = np.empty(self.node_count, np.int64)
+        list_in_preorder(given(self.first_child), given(self.n_children), given(self.children), numbers)
+        return numbers

@@ -1,4 +1,4 @@
-"""Compiled walks from the root of a tree to a leaf."""
+"""Compiled walks through a tree: from the root to a leaf, and from node to node."""
 
 from typing import Any, NamedTuple
 
@@ -107,9 +107,25 @@ def list_ancestors(parent: Any, leaves: Any, ends: Any, nodes: Any) -> None:
             node = parent[node]
 
 
+@loop
+def list_in_preorder(first_child: Any, n_children: Any, children: Any, numbers: Any) -> None:
+    """Write the nodes so that each comes before all that is below it, and elder siblings before younger ones."""
+    waiting = np.zeros(len(numbers), np.int64)  # the root, at first
+    n_waiting, place = 1, 0
+    while n_waiting > 0:
+        n_waiting -= 1
+        node = waiting[n_waiting]
+        numbers[place] = node
+        place += 1
+        for c in range(n_children[node] - 1, -1, -1):  # the last one to wait is the next to come
+            waiting[n_waiting] = children[first_child[node] + c]
+            n_waiting += 1
+
+
 def warm() -> None:
     """Compile the loops of this module."""
     one = np.zeros(1, np.int64)
+    list_in_preorder(given(one), given(one), given(one), one.copy())
     tree = WalkedTree(one - 1, np.zeros(1), one, one, one, one, one)
     for dtype in (np.float32, np.float64):
         walk_rows(tree, given(np.zeros(1, dtype)), 1, 0, 1, one.copy())

@@ -9,39 +9,31 @@ Both steps lower it or leave it, so the algorithm ends: when no row changes its 
 solution is *stationary* (neither step can improve it, though other solutions may be better). This is the
 certificate, `converged`; with a tolerance the end may come earlier, when all centres together move by less.
 
-A pass is one `map_reduce` over the source: the statistic of a block is the sums of its clusters, so that rows are
-never held, and the result has the same bits for any number of threads. Rows are compared with centres as
-`bisector.solvers.lloyd_loops` says; the labels are those of comparing all with all.
+A pass is one `map_reduce` over the source: the statistic of a block is the sums of its clusters, so that rows need
+not be held, and the result has the same bits for any number of threads. Rows are compared with centres as
+`bisector.solvers.lloyd_loops` says; the labels are those of comparing all with all. Where rows are long and
+clusters few, only those rows are added up whose cluster changes (`bisector.solvers.lloyd_changes`).
 """
 
 from dataclasses import dataclass
-from math import frexp
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bisector.engine.blocks import Block
 from bisector.engine.checkpoint import NOWHERE, Checkpoint
-from bisector.engine.map_reduce import map_blocks, map_reduce
-from bisector.engine.memory import budget
+from bisector.engine.map_reduce import map_blocks
 from bisector.engine.progress import track
-from bisector.engine.sources import Source, SparseSource
+from bisector.engine.sources import Source
 from bisector.engine.threads import one_blas_thread
-from bisector.solvers.row_samples import Sample
+from bisector.solvers.lloyd_changes import ClustersByChanges, changes_pay
+from bisector.solvers.lloyd_passes import Assigned, Clusters, Plan, label_block, no_labels
 from bisector.solvers.spread import Measured, check_finite_sums, measure
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int32]
-
-# From so many products of a row with all centres on, bounds that spare them pay for themselves.
-_BOUNDS_PAY = 256
-# When single precision leaves more than this share of the rows open, double precision takes over.
-_MOST_OPEN = 0.25
-# Bounds take at most this share of the memory budget; the outcome is the same without them.
-_SHARE_FOR_BOUNDS = 0.25
-_SMALL = 2**26
-_NO_WEIGHTS = np.empty(0)
+AnyClusters = Clusters | ClustersByChanges
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,160 +69,6 @@ class Lloyd:
     means: Floats
     sizes: Floats
     within: Floats
-
-
-class ClusterSums(NamedTuple):
-    """What one block tells of its clusters.
-
-    Attributes
-    ----------
-    sums : ndarray of shape (n_clusters, n_features)
-        Of the rows as seen from the origin, times their weights.
-    of : ndarray of shape (2, n_clusters)
-        The weights, and the scatters about the centres.
-    changed, undecided : int
-        How many labels changed; how many rows products could not decide.
-    """
-
-    sums: Floats
-    of: Floats
-    changed: int
-    undecided: int
-
-    def merge(self, other: Self) -> Self:
-        with np.errstate(over="ignore", invalid="ignore"):
-            np.add(self.sums, other.sums, out=self.sums)
-            np.add(self.of, other.of, out=self.of)
-        return self._replace(changed=self.changed + other.changed, undecided=self.undecided + other.undecided)
-
-
-class _Clusters:
-    """The rows' labels while centres move, and one pass over the rows.
-
-    Of a row, four bytes are held: its label; and eight more for a bound, where that pays and there is room. Of rows
-    that are elsewhere, nothing is: that no label has changed shows in the sums, which are then the same.
-    """
-
-    def __init__(self, rows: Source, measured: Measured, n_jobs: int | None) -> None:
-        self.rows, self.measured, self.n_jobs = rows, measured, n_jobs
-        self.elsewhere = rows.executor is not None
-        self.labels = np.full(0 if self.elsewhere else rows.n_rows, -1, dtype=np.int32)
-        self.lower = np.empty(0)
-        self._sums: tuple[Floats, Floats] | None = None
-        self._before: Floats | None = None
-        self._kind: type = np.float32
-
-    def assign(self, centres: NDArray[Any]) -> ClusterSums:
-        """Label all rows by their nearest centres."""
-        wide = centres.astype(np.float64, copy=False)
-        drift = np.empty(0)
-        if self._before is not None:
-            moves = wide - self._before
-            drift = np.sqrt(np.einsum("ij,ij->i", moves, moves))
-        elif self._bounds_pay(*centres.shape):
-            self.lower = np.empty(self.rows.n_rows)
-        if len(self.lower):
-            self._before = wide
-        plan = Plan.of(wide, self.measured.origin, self._kind, drift)
-        found = map_reduce(
-            block_sums, self.rows, plan, self.labels, self.lower, n_jobs=self.n_jobs, doing="assigning"
-        )
-        check_finite_sums(self.rows, float(found.of[1].sum()))
-        if self.elsewhere:
-            sums, self._sums = self._sums, (found.sums.copy(), found.of[0].copy())
-            same = sums is not None and all(map(np.array_equal, sums, self._sums))
-            found = found._replace(changed=0 if same else self.rows.n_rows)
-        if found.undecided > _MOST_OPEN * self.rows.n_rows:
-            self._kind = np.float64
-        return found
-
-    def _bounds_pay(self, k: int, d: int) -> bool:
-        n_bytes = 8 * self.rows.n_rows
-        pay = k * d >= _BOUNDS_PAY and not (self.elsewhere or isinstance(self.rows, SparseSource))
-        return pay and (n_bytes <= _SMALL or n_bytes <= _SHARE_FOR_BOUNDS * budget())
-
-    def farthest(self, centres: NDArray[Any], count: int) -> Sample:
-        """Return the rows farthest from their centres."""
-        plan = Plan.of(centres.astype(np.float64, copy=False), self.measured.origin, self._kind, np.empty(0))
-        return map_reduce(block_farthest, self.rows, plan, count, n_jobs=self.n_jobs, doing="assigning")
-
-
-class Plan(NamedTuple):
-    """The centres of one pass, as loops take them."""
-
-    centres: Floats
-    frame: Any
-    drift: Floats
-
-    def here(self) -> "Plan":
-        """Return the plan as loops take it, which arrays that have travelled to another process are not."""
-        from bisector.engine.loops import given
-
-        frame = self.frame._replace(origin=given(self.frame.origin), kind=given(self.frame.kind))
-        return Plan(given(self.centres), frame, given(self.drift))
-
-    @classmethod
-    def of(cls, centres: Floats, origin: Floats, kind: type, drift: Floats) -> "Plan":
-        from bisector.engine.loops import given
-        from bisector.search.screening import share_of_errors
-        from bisector.solvers.lloyd_loops import LloydFrame
-
-        reach = float(np.abs(centres - origin).max())
-        scale = 2.0 ** -frexp(reach)[1] if 1e-150 < reach < 1e150 else 1.0
-        frame = LloydFrame(
-            given(origin), scale, share_of_errors(centres.shape[1], kind), given(np.empty(0, kind))
-        )
-        return cls(given(centres), frame, given(drift))
-
-
-def block_sums(block: Block, plan: Plan, labels: Labels, lower: Floats) -> ClusterSums:
-    """Label the rows of a block and sum up its clusters; without labels to change, by labels of its own."""
-    n = block.X.shape[0]
-    if not len(labels):
-        return label_block(block, plan, _no_labels(n), np.empty(n), np.empty(0), plan.centres.shape)
-    here = slice(block.first_row, block.first_row + n)
-    return label_block(block, plan, labels[here], np.empty(n), lower[here], plan.centres.shape)
-
-
-def _no_labels(n: int) -> Labels:
-    return np.full(n, -1, dtype=np.int32)
-
-
-def block_farthest(block: Block, plan: Plan, count: int) -> Sample:
-    """Return the rows of a block that are farthest from their nearest centres, but not on them."""
-    n = block.X.shape[0]
-    labels, distances = _no_labels(n), np.empty(n)
-    label_block(block, plan, labels, distances, np.empty(0), (0, 0))
-    eligible = (distances > 0) & (block.weights > 0)
-    return Sample.of(block, count, -distances, eligible, labels, block.weights)
-
-
-def label_block(
-    block: Block, plan: Plan, labels: Labels, distances: Floats, lower: Floats, sums_of: tuple[int, ...]
-) -> ClusterSums:
-    """Label rows, and sum up clusters in an array of the shape `sums_of`, which may be empty."""
-    from bisector.engine.loops import given
-    from bisector.solvers.lloyd_loops import LloydBounds, assign, assign_entries
-
-    plan = plan.here()
-    X, k = block.X, len(plan.centres)
-    sums, of = np.zeros(sums_of), np.zeros((2, k))
-    weights = given(_NO_WEIGHTS if block.sample_weight is None else block.sample_weight)
-    if hasattr(X, "tocsr"):
-        share = plan.frame.share if plan.frame.kind.dtype == np.float64 else _share64(X.shape[1])
-        entries = given(X.data), given(X.indices, np.int64), given(X.indptr, np.int64)
-        counts = assign_entries(*entries, weights, plan.centres, share, labels, distances, sums, of)
-    else:
-        rows = given(X, np.float64 if plan.frame.kind.dtype == np.float64 else None)
-        bounds = LloydBounds(lower, plan.drift)
-        counts = assign(rows, weights, plan.centres, plan.frame, bounds, labels, distances, sums, of)
-    return ClusterSums(sums, of, *counts)
-
-
-def _share64(n_features: int) -> float:
-    from bisector.search.screening import share_of_errors
-
-    return share_of_errors(n_features, np.float64)
 
 
 def nearest_centres(
@@ -283,7 +121,7 @@ _ROW = np.dtype([("label", np.int32), ("distance", np.float64)])
 
 def _label_rows(block: Block, plan: Plan) -> NDArray[Any]:
     n = block.X.shape[0]
-    labels, distances = _no_labels(n), np.empty(n)
+    labels, distances = no_labels(n), np.empty(n)
     label_block(block, plan, labels, distances, np.empty(0), (0, 0))
     found = np.empty(n, _ROW)
     found["label"], found["distance"] = labels, distances
@@ -335,7 +173,8 @@ def lloyd(
     (array([ 8., 59.]), array([0, 1, 1, 1, 1], dtype=int32), 932.0, 2)
     """
     measured = measure(rows, n_jobs=n_jobs) if measured is None else measured
-    clusters = _Clusters(rows, measured, n_jobs)
+    by_changes = changes_pay(rows, measured, len(centres), max_iter)
+    clusters = (ClustersByChanges if by_changes else Clusters)(rows, measured, n_jobs)
     centres = centres.astype(rows.dtype)
     history: list[float] = []
     converged, repeated, n_iter = False, False, 0
@@ -349,7 +188,7 @@ def lloyd(
             converged, repeated = bool(state["converged"]), bool(state["repeated"])
         while n_iter < max_iter and not converged:
             found = clusters.assign(centres)
-            history.append(float(found.of[1].sum()))
+            history.append(found.inertia)
             n_iter += 1
             repeated = found.changed == 0
             moved = _move(clusters, centres, found)
@@ -361,10 +200,13 @@ def lloyd(
                 converged=converged, repeated=repeated,
             )  # fmt: skip
             bar.advance(note=f"inertia {history[-1]:.6g}")
-        if not repeated:
-            found = clusters.assign(centres)
-            history.append(float(found.of[1].sum()))
-    sizes = found.of[0]
+        if repeated:
+            found = clusters.in_full(found)
+            history[-1] = found.inertia
+        else:
+            found = clusters.assign_in_full(centres)
+            history.append(found.inertia)
+    sizes = found.sizes
     means = _means(measured.origin, found, centres)
     offsets = means - centres
     shift = sizes * np.einsum("ij,ij->i", offsets, offsets)
@@ -377,12 +219,12 @@ def lloyd(
         converged=converged,
         means=means,
         sizes=sizes,
-        within=np.maximum(0.0, found.of[1] - shift),
+        within=np.maximum(0.0, found.scatters - shift),
     )
 
 
-def _means(origin: Floats, found: ClusterSums, centres: NDArray[Any]) -> Floats:
-    sizes = found.of[0]
+def _means(origin: Floats, found: Assigned, centres: NDArray[Any]) -> Floats:
+    sizes = found.sizes
     held = sizes > 0
     means = origin + found.sums / np.where(held, sizes, 1.0)[:, None]
     if not held.all():
@@ -390,19 +232,19 @@ def _means(origin: Floats, found: ClusterSums, centres: NDArray[Any]) -> Floats:
     return means
 
 
-def _move(clusters: _Clusters, centres: NDArray[Any], found: ClusterSums) -> NDArray[Any]:
+def _move(clusters: AnyClusters, centres: NDArray[Any], found: Assigned) -> NDArray[Any]:
     """Return the means of the clusters; one without rows takes the row farthest from its centre."""
-    if not found.of[0].all():
+    if not found.sizes.all():
         _fill_empty(clusters, centres, found)
     return _means(clusters.measured.origin, found, centres).astype(centres.dtype)
 
 
-def _fill_empty(clusters: _Clusters, centres: NDArray[Any], found: ClusterSums) -> None:
+def _fill_empty(clusters: AnyClusters, centres: NDArray[Any], found: Assigned) -> None:
     """Give each cluster without weight a row far from its centre, and take it from the cluster it was in.
 
     Rows that are on their centre, or alone in their cluster, stay: where all do, clusters stay empty.
     """
-    sizes = found.of[0]
+    sizes = found.sizes
     places = iter(np.flatnonzero(sizes == 0).tolist())
     place = next(places)
     far = clusters.farthest(centres, int(np.count_nonzero(sizes == 0)) + len(sizes))

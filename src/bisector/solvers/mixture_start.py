@@ -17,7 +17,8 @@ from bisector.engine.map_reduce import map_reduce
 from bisector.engine.sources import Source, source
 from bisector.solvers.em import Floor, Shared, maximised, moments_of_shares, references_of
 from bisector.solvers.keyed_draws import different_rows, uniforms
-from bisector.solvers.lloyd import Plan, label_block, lloyd
+from bisector.solvers.lloyd import lloyd
+from bisector.solvers.lloyd_passes import Plan, label_block
 from bisector.solvers.mixture import Mixture
 from bisector.solvers.mixture_shapes import Shape
 from bisector.solvers.seeding import seeds

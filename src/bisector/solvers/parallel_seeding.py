@@ -18,7 +18,8 @@ from bisector.engine.blocks import Block
 from bisector.engine.map_reduce import map_reduce
 from bisector.engine.sources import Source, SparseSource, source
 from bisector.solvers.keyed_draws import uniforms
-from bisector.solvers.lloyd import ClusterSums, Plan, label_block, lloyd
+from bisector.solvers.lloyd import lloyd
+from bisector.solvers.lloyd_passes import ClusterSums, Plan, label_block
 from bisector.solvers.row_samples import Sample
 
 Floats = NDArray[np.float64]

@@ -8,7 +8,7 @@ import pytest
 from bisector import GaussianMixture, KMeans, LinearRegression, LogisticRegression
 from bisector.engine.frames import DatasetSource
 from bisector.engine.sources import source
-from bisector.solvers import lloyd as lloyd_module, seeding
+from bisector.solvers import lloyd_passes, seeding
 from bisector.solvers.mixture_shapes import SHAPES
 from bisector.solvers.parallel_seeding import spread_in_passes
 
@@ -82,9 +82,9 @@ def test_k_means_by_itself_reads_in_passes(features, monkeypatch):
 
 def test_bits_do_not_depend_on_bounds(monkeypatch):
     """Bounds spare comparisons, where there is memory for them: nothing else may change."""
-    assert K * D >= lloyd_module._BOUNDS_PAY
+    assert K * D >= lloyd_passes._BOUNDS_PAY
     models = [KMeans(K, init=START, max_iter=15).fit(X)]
-    monkeypatch.setattr(lloyd_module, "_BOUNDS_PAY", 10**9)
+    monkeypatch.setattr(lloyd_passes, "_BOUNDS_PAY", 10**9)
     models.append(KMeans(K, init=START, max_iter=15).fit(X))
     for name in ("labels_", "cluster_centers_", "history_"):
         np.testing.assert_array_equal(*(getattr(model, name) for model in models))

@@ -22,6 +22,7 @@ MORE = {
         "compares with centres that stay and with centres that move",
     ),
     "bisector.solvers.lloyd_loops.square": (3, _STEP),
+    "bisector.solvers.lloyd_loops.square_in_any_order": (3, _STEP),
     "bisector.solvers.medoid_swap_loops.note_below": (4, _STEP),
     "bisector.solvers.refine_clusters_loops.follow": (3, _STEP),
     "bisector.solvers.refine_clusters_loops.settle": (3, _STEP),

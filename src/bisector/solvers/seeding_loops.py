@@ -17,7 +17,11 @@ def measure_apart(candidates: Any, centres: Any, apart: Any) -> None:
     """Write the squared distances of candidates from centres."""
     for c in range(len(candidates)):
         for m in range(len(centres)):
-            apart[c, m] = quick_square(candidates, c, centres, m)
+            total = 0.0
+            for j in range(candidates.shape[1]):
+                difference = candidates[c, j] - centres[m, j]
+                total += difference * difference
+            apart[c, m] = total
 
 
 @loop
@@ -116,7 +120,7 @@ def draw_centres(X: Any, weights: Any, closest: Any, owners: Any, draws: Any, ch
     candidates, centres = np.empty((trials, X.shape[1])), np.empty((len(chosen), X.shape[1]))
     apart, numbers = np.empty((trials, len(chosen))), np.full(trials, len(X) - 1)
     centres[0] = X[chosen[0]]
-    total = draw_nearer(X, weights, weights[:0], closest, owners, centres[:1], 0, apart)
+    total = draw_nearer(X, weights, weights[:0], closest, owners, centres[:1], np.int64(0), apart)
     for number in range(1, len(chosen)):
         best = len(X) - 1
         if total > 0.0:

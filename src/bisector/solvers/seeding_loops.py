@@ -78,7 +78,7 @@ def add_least(below: Any, closest: Any, weights: Any, squares: Any) -> float:
 
 @loop
 def draw_nearer(
-    X: Any, weights: Any, lows: Any, closest: Any, owners: Any, centre: Any, number: int, apart: Any
+    X: Any, weights: Any, lows: Any, closest: Any, owners: Any, centre: Any, number: Any, apart: Any
 ) -> float:
     """Let a new centre own the rows it is nearer to; return the weighted sum of squared distances.
 

@@ -32,13 +32,13 @@ def path(tmp_path):
 def decoded(monkeypatch):
     """Which parts were decoded, by their numbers of rows."""
     seen = []
-    real = frames._Part.batches
+    real = frames._Part.pieces
 
     def told(part, *given):
         seen.append(part.n_rows)
         return real(part, *given)
 
-    monkeypatch.setattr(frames._Part, "batches", told)
+    monkeypatch.setattr(frames._Part, "pieces", told)
     return seen
 
 

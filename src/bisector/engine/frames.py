@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from .blocks import Block
 from .kept_rows import SHARE_FOR_KEEPING, KeptRows
 from .memory import budget
+from .parquet_pages import PlainColumn, plain_columns
 from .sources import ColumnSource, Source, float_dtype
 
 
@@ -157,6 +158,8 @@ SHARE_FOR_READING = 0.75
 # or long. Elsewhere a batch is a block, and files are read through small buffers, of which each column has one.
 BATCH_BYTES, ROOM = 2**26, 2**30
 SMALL_BUFFER = 2**16
+# Rows whose columns are held side by side before they become rows: as many as the cache holds of a few columns.
+PIECE_ROWS = 2**13
 
 
 class DatasetSource(Source):
@@ -202,7 +205,9 @@ class DatasetSource(Source):
         block_rows = int(np.diff(self.boundaries).max(initial=0))
         columns = self.n_features + len(self._targets)
         batch_rows = min(longest, _batch_rows(block_rows, columns))
-        per_reader = columns * (2 * min(PAGE_BYTES, 8 * longest) + 8 * (batch_rows + 2 * block_rows))
+        per_reader = columns * (
+            2 * min(PAGE_BYTES, 8 * longest) + 8 * (batch_rows + 2 * block_rows + min(longest, PIECE_ROWS))
+        )
         share = SHARE_FOR_READING - (SHARE_FOR_KEEPING if self._kept.in_memory else 0)
         return max(1, int(share * budget() / max(1, per_reader)))
 
@@ -254,25 +259,28 @@ class DatasetSource(Source):
             self._kept_parts.add(number)
 
     def _decode(self, part: "_Part", boundaries: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[Any]]]:
-        """Fill table after table from the batches that arrive, which are cut as the file likes."""
-        columns = [*(self.feature_names or []), *self._targets]
+        """Fill table after table from the columns that arrive in pieces, which are cut as the file likes."""
+        from .loops import given
+        from .upright_loops import stand_upright
+
+        names = [*(self.feature_names or []), *self._targets]
         sizes = np.diff(boundaries).tolist()
         number, filled = 0, 0
-        table = np.empty((sizes[0], len(columns)), self._row_dtype)
-        for batch in part.batches(columns, min(sum(sizes), _batch_rows(max(sizes), len(columns)))):
-            used, first_row = 0, int(boundaries[number]) + filled
-            pieces = [_numbers(part.column(batch, name), name, first_row) for name in columns]
-            while used < batch.num_rows:
-                count = min(len(table) - filled, batch.num_rows - used)
-                for j, piece in enumerate(pieces):
-                    table[filled : filled + count, j] = piece[used : used + count]
+        table = np.empty((sizes[0], len(names)), self._row_dtype)
+        for columns, arrived in part.pieces(
+            names, self._row_dtype, int(boundaries[0]), sum(sizes), max(sizes)
+        ):
+            used = 0
+            while used < arrived:
+                count = min(len(table) - filled, arrived - used)
+                stand_upright(given(columns), used, count, table, filled)
                 filled, used = filled + count, used + count
                 if filled == len(table):
                     yield int(boundaries[number]), table
                     number, filled = number + 1, 0
                     if number == len(sizes):
                         return
-                    table = np.empty((sizes[number], len(columns)), self._row_dtype)
+                    table = np.empty((sizes[number], len(names)), self._row_dtype)
 
     @property
     def _row_dtype(self) -> np.dtype[Any]:
@@ -298,10 +306,52 @@ class _Part:
         self._fragment = fragment
         self._row_group = row_group
         self.n_rows = n_rows
+        self._plain: dict[tuple[str, ...], list[PlainColumn] | None] = {}
         # What the name of the file's folder tells, as in "year=2024/".
         self._same_everywhere = pyarrow.dataset.get_partition_keys(fragment.partition_expression)
 
-    def batches(self, columns: list[str], batch_rows: int) -> Iterator[Any]:
+    def pieces(
+        self, names: list[str], dtype: np.dtype[Any], first_row: int, n_rows: int, block_rows: int
+    ) -> Iterator[tuple[NDArray[Any], int]]:
+        """Read the first rows of the part: columns that stand side by side, and how many rows of them are filled.
+
+        The array is the same every time; its lines are a little longer than its pieces, because those of exactly
+        a power of two would all fall on the same few places of the cache.
+        """
+        columns = np.empty((len(names), min(PIECE_ROWS, n_rows) + 8), dtype)
+        plain = self._plain_columns(names)
+        if plain is not None:
+            yield from self._plain_pieces(plain, columns, n_rows)
+            return
+        for batch in self._batches(names, min(n_rows, _batch_rows(block_rows, len(names)))):
+            arrays = [_numbers(self._column(batch, name), name, first_row) for name in names]
+            for first in range(0, batch.num_rows, PIECE_ROWS):
+                count = min(PIECE_ROWS, batch.num_rows - first)
+                for line, array in zip(columns, arrays, strict=True):
+                    line[:count] = array[first : first + count]
+                yield columns, count
+            first_row += batch.num_rows
+
+    def _plain_columns(self, names: list[str]) -> list[PlainColumn] | None:
+        """Find the columns in the file, once: what has to be decoded stays so."""
+        if self._row_group is None:
+            return None
+        wanted = tuple(names)
+        if wanted not in self._plain:
+            self._plain[wanted] = plain_columns(self._fragment, self._row_group, names)
+        return self._plain[wanted]
+
+    def _plain_pieces(
+        self, plain: list[PlainColumn], columns: NDArray[Any], n_rows: int
+    ) -> Iterator[tuple[NDArray[Any], int]]:
+        with open(self._fragment.path, "rb", buffering=0) as file:
+            for first in range(0, n_rows, PIECE_ROWS):
+                count = min(PIECE_ROWS, n_rows - first)
+                for line, column in zip(columns, plain, strict=True):
+                    column.read(file.fileno(), first, line[:count])
+                yield columns, count
+
+    def _batches(self, columns: list[str], batch_rows: int) -> Iterator[Any]:
         present = [name for name in columns if name in self._fragment.physical_schema.names]
         if self._row_group is None:
             yield from self._fragment.to_batches(
@@ -326,7 +376,7 @@ class _Part:
             if budget() < ROOM:
                 pyarrow.default_memory_pool().release_unused()
 
-    def column(self, batch: Any, name: str) -> NDArray[Any]:
+    def _column(self, batch: Any, name: str) -> NDArray[Any]:
         """Return a column of one batch; one that this file lacks is missing in every row."""
         if batch.schema.get_field_index(name) >= 0:
             return batch.column(name).to_numpy(zero_copy_only=False)

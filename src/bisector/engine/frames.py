@@ -162,6 +162,10 @@ SMALL_BUFFER = 2**16
 PIECE_ROWS = 2**13
 
 
+# The number of the first row, features and targets.
+_Rows = tuple[int, NDArray[Any], NDArray[Any]]
+
+
 class DatasetSource(Source):
     """An Arrow dataset or Parquet files, read as a stream: a few blocks are in memory at a time."""
 
@@ -225,9 +229,9 @@ class DatasetSource(Source):
             if part.n_rows and start < last and start + part.n_rows > first:
                 end = min(start + part.n_rows, last)
                 inside = self.boundaries[(self.boundaries >= start) & (self.boundaries <= end)]
-                for first_row, table in self._tables(number, np.unique(inside)):
+                for first_row, X, targets in self._tables(number, np.unique(inside)):
                     if first <= first_row:
-                        yield self._block(first_row, table)
+                        yield self._block(first_row, X, targets)
 
     def take(self, rows: ArrayLike) -> NDArray[Any]:
         wanted = self.row_numbers(rows)
@@ -240,61 +244,66 @@ class DatasetSource(Source):
             taken[here] = block.X[wanted[here] - block.first_row]
         return taken
 
-    def _tables(self, number: int, boundaries: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[Any]]]:
+    def _tables(self, number: int, boundaries: NDArray[np.int64]) -> Iterator[_Rows]:
         """Read a part, or its beginning, in tables between these rows: decode it, or take what was kept of it."""
         if number in self._kept_parts:
             self._kept.expect(int(boundaries[0]), int(boundaries[-1]))
             for first, last in pairwise(boundaries.tolist()):
-                yield first, self._kept.between(first, last)
+                table = self._kept.between(first, last)
+                yield first, table[:, : self.n_features], table[:, self.n_features :]
                 self._kept.forget(first, last)
             return
         whole = boundaries[-1] - boundaries[0] == self._parts[number].n_rows
         keeping = whole and number in self._read_once
-        for first, table in self._decode(self._parts[number], boundaries):
-            keeping = keeping and self._kept.keep(first, table)
-            yield first, table
+        for first, X, targets in self._decode(self._parts[number], boundaries):
+            keeping = keeping and self._kept.keep(first, np.hstack([X, targets]) if self._targets else X)
+            yield first, X, targets
         if whole:
             self._read_once.add(number)
         if keeping:
             self._kept_parts.add(number)
 
-    def _decode(self, part: "_Part", boundaries: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[Any]]]:
+    def _decode(self, part: "_Part", boundaries: NDArray[np.int64]) -> Iterator[_Rows]:
         """Fill table after table from the columns that arrive in pieces, which are cut as the file likes."""
         from .loops import given
         from .upright_loops import stand_upright
 
         names = [*(self.feature_names or []), *self._targets]
-        sizes = np.diff(boundaries).tolist()
+        sizes, first_row = np.diff(boundaries).tolist(), int(boundaries[0])
         number, filled = 0, 0
-        table = np.empty((sizes[0], len(names)), self._row_dtype)
-        for columns, arrived in part.pieces(
-            names, self._row_dtype, int(boundaries[0]), sum(sizes), max(sizes)
-        ):
+        X, targets = self._room(sizes[0])
+        for columns, arrived in part.pieces(names, self._row_dtype, first_row, sum(sizes), max(sizes)):
             used = 0
             while used < arrived:
-                count = min(len(table) - filled, arrived - used)
-                stand_upright(given(columns), used, count, table, filled)
+                count = min(len(X) - filled, arrived - used)
+                stand_upright(given(columns[: self.n_features]), used, count, X, filled)
+                stand_upright(given(columns[self.n_features :]), used, count, targets, filled)
                 filled, used = filled + count, used + count
-                if filled == len(table):
-                    yield int(boundaries[number]), table
+                if filled == len(X):
+                    yield int(boundaries[number]), X, targets
                     number, filled = number + 1, 0
                     if number == len(sizes):
                         return
-                    table = np.empty((sizes[number], len(names)), self._row_dtype)
+                    X, targets = self._room(sizes[number])
+
+    def _room(self, n_rows: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Make tables of their own for features and targets: loops want rows without gaps."""
+        widths = self.n_features, len(self._targets)
+        X, targets = (np.empty((n_rows, width), self._row_dtype) for width in widths)
+        return X, targets
 
     @property
     def _row_dtype(self) -> np.dtype[Any]:
         return self.dtype if not self._targets else np.dtype(np.float64)
 
-    def _block(self, first: int, table: NDArray[Any]) -> Block:
+    def _block(self, first: int, X: NDArray[Any], targets: NDArray[Any]) -> Block:
         y: NDArray[Any] | None
         if self._targets:
-            y = table[:, self.n_features] if self._single_target else table[:, self.n_features :]
+            y = targets[:, 0] if self._single_target else targets
         else:
-            y = None if self.y is None else self.y[first : first + len(table)]
-        weight = None if self.sample_weight is None else self.sample_weight[first : first + len(table)]
-        X = np.asarray(table[:, : self.n_features], dtype=self.dtype)
-        return Block(first, X, y, weight)
+            y = None if self.y is None else self.y[first : first + len(X)]
+        weight = None if self.sample_weight is None else self.sample_weight[first : first + len(X)]
+        return Block(first, np.asarray(X, dtype=self.dtype), y, weight)
 
 
 class _Part:

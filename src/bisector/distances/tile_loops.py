@@ -49,34 +49,79 @@ def weigh_columns(formula: Any, n_features: int) -> Any:
 @loop
 def gather_row(formula: Any, weights: Any, row: Any, columns: Any, totals: Any) -> None:
     """Set `totals` to the reduced distances of one row to rows that stand column-wise, by a bare formula."""
-    n_features, n = columns.shape
+    gather_first(formula, weights, row, columns, totals)
+    for j in range(len(row) % _UNROLLED, len(row), _UNROLLED):
+        gather_eight(formula, weights, row, columns, j, False, totals)
+
+
+@loop
+def measure_row(formula: Any, weights: Any, row: Any, columns: Any, totals: Any) -> None:
+    """Do as `gather_row` does, and finish: a root takes long, and other arithmetic goes on meanwhile."""
+    gather_first(formula, weights, row, columns, totals)
+    for j in range(len(row) % _UNROLLED, len(row), _UNROLLED):
+        gather_eight(formula, weights, row, columns, j, j + _UNROLLED == len(row), totals)
+    if len(row) < _UNROLLED:
+        for b in range(len(totals)):
+            totals[b] = formula.finish(totals[b])
+
+
+@loop
+def gather_first(formula: Any, weights: Any, row: Any, columns: Any, totals: Any) -> None:
+    """Set `totals` to what comes from the coordinates before those that are taken by eights."""
+    n = len(totals)
     for b in range(n):
         totals[b] = 0.0
-    whole = n_features - n_features % _UNROLLED
-    for j in range(0, whole, _UNROLLED):
+    j, rest = 0, len(row) % _UNROLLED
+    if rest & 4:
         x0, w0 = row[j], weights[j]
         x1, w1 = row[j + 1], weights[j + 1]
         x2, w2 = row[j + 2], weights[j + 2]
         x3, w3 = row[j + 3], weights[j + 3]
-        x4, w4 = row[j + 4], weights[j + 4]
-        x5, w5 = row[j + 5], weights[j + 5]
-        x6, w6 = row[j + 6], weights[j + 6]
-        x7, w7 = row[j + 7], weights[j + 7]
         for b in range(n):
             total = totals[b]
             total = formula.gather(total, formula.term(x0, columns[j, b], w0))
             total = formula.gather(total, formula.term(x1, columns[j + 1, b], w1))
             total = formula.gather(total, formula.term(x2, columns[j + 2, b], w2))
             total = formula.gather(total, formula.term(x3, columns[j + 3, b], w3))
-            total = formula.gather(total, formula.term(x4, columns[j + 4, b], w4))
-            total = formula.gather(total, formula.term(x5, columns[j + 5, b], w5))
-            total = formula.gather(total, formula.term(x6, columns[j + 6, b], w6))
-            total = formula.gather(total, formula.term(x7, columns[j + 7, b], w7))
             totals[b] = total
-    for j in range(whole, n_features):
-        x, w = row[j], weights[j]
+        j += 4
+    if rest & 2:
+        x0, w0 = row[j], weights[j]
+        x1, w1 = row[j + 1], weights[j + 1]
         for b in range(n):
-            totals[b] = formula.gather(totals[b], formula.term(x, columns[j, b], w))
+            total = totals[b]
+            total = formula.gather(total, formula.term(x0, columns[j, b], w0))
+            total = formula.gather(total, formula.term(x1, columns[j + 1, b], w1))
+            totals[b] = total
+        j += 2
+    if rest & 1:
+        x0, w0 = row[j], weights[j]
+        for b in range(n):
+            totals[b] = formula.gather(totals[b], formula.term(x0, columns[j, b], w0))
+
+
+@loop
+def gather_eight(formula: Any, weights: Any, row: Any, columns: Any, j: int, last: bool, totals: Any) -> None:
+    """Gather eight coordinates from j on, and finish if they are the last."""
+    x0, w0 = row[j], weights[j]
+    x1, w1 = row[j + 1], weights[j + 1]
+    x2, w2 = row[j + 2], weights[j + 2]
+    x3, w3 = row[j + 3], weights[j + 3]
+    x4, w4 = row[j + 4], weights[j + 4]
+    x5, w5 = row[j + 5], weights[j + 5]
+    x6, w6 = row[j + 6], weights[j + 6]
+    x7, w7 = row[j + 7], weights[j + 7]
+    for b in range(len(totals)):
+        total = totals[b]
+        total = formula.gather(total, formula.term(x0, columns[j, b], w0))
+        total = formula.gather(total, formula.term(x1, columns[j + 1, b], w1))
+        total = formula.gather(total, formula.term(x2, columns[j + 2, b], w2))
+        total = formula.gather(total, formula.term(x3, columns[j + 3, b], w3))
+        total = formula.gather(total, formula.term(x4, columns[j + 4, b], w4))
+        total = formula.gather(total, formula.term(x5, columns[j + 5, b], w5))
+        total = formula.gather(total, formula.term(x6, columns[j + 6, b], w6))
+        total = formula.gather(total, formula.term(x7, columns[j + 7, b], w7))
+        totals[b] = formula.finish(total) if last else total
 
 
 @loop
@@ -94,14 +139,13 @@ def fill_tile(
     for i in range(n_rows):
         for j in range(n_features):
             one[j] = outer[outer_from + i, j]
-        gather_row(bare, weights, one, columns, totals)
-        line = out[row + i, column : column + n_columns]
         if finished:
-            for b in range(n_columns):
-                line[b] = bare.finish(totals[b])
+            measure_row(bare, weights, one, columns, totals)
         else:
-            for b in range(n_columns):
-                line[b] = totals[b]
+            gather_row(bare, weights, one, columns, totals)
+        line = out[row + i, column : column + n_columns]
+        for b in range(n_columns):
+            line[b] = totals[b]
 
 
 @loop

@@ -228,13 +228,18 @@ def test_several_calls_of_the_loop_and_threads_give_the_same_bits(linkage, monke
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)
-def test_sparse_rows_and_weighted_ones(linkage):
+def test_sparse_rows_and_weighted_features(linkage):
     X = np.random.default_rng(7).random((60, 5)) * (np.random.default_rng(8).random((60, 5)) < 0.5)
     X[:, 0] = np.arange(60) ** 1.1  # so that no rows are equal
     graph = kneighbors_graph(X, 6)
     dense, sparse = merged(X, linkage, graph), merged(csr_array(X), linkage, graph)
     np.testing.assert_array_equal(dense.children, sparse.children)
     np.testing.assert_array_equal(dense.levels, sparse.levels)
+    weights = np.array([1.0, 4.0, 0.5, 2.0, 0.0])
+    weighted = merged(X, linkage, graph, Euclidean(weights=weights))
+    stretched = merged(X * np.sqrt(weights), linkage, graph)
+    np.testing.assert_array_equal(weighted.children, stretched.children)
+    np.testing.assert_allclose(weighted.levels, stretched.levels, rtol=1e-12)
 
 
 def test_strings():

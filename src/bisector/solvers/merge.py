@@ -128,7 +128,7 @@ def euclidean_points(distance: Distance, rows: Rows) -> Floats | None:
     n, d = rows.values.shape
     if distance.may_miss or not isinstance(distance.lower(d), SquaredTerms):
         return None
-    return rows.dense(range(n)).astype(np.float64)
+    return rows.dense(range(n)).astype(np.float64)  # a copy, which may be written to
 
 
 def _merge_by_distances(

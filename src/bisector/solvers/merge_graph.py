@@ -21,8 +21,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bisector.distances.coordinate_distance import CoordinateDistance
 from bisector.distances.distance import Distance, Rows
+from bisector.distances.numeric_rows import NumericRows
 from bisector.distances.reductions import cut
+from bisector.distances.terms import SquaredTerms, WeightedTerms
 from bisector.engine.memory import require
 from bisector.engine.progress import track
 from bisector.solvers.linkages import FORMULAS
@@ -78,7 +81,7 @@ def merge_along_graph(
     array([4., 5.])
     """
     n, by_middles = len(rows), linkage != "single" and FORMULAS[linkage].values == "squares"
-    points = euclidean_points(distance, rows) if by_middles else None
+    points = _points(distance, rows) if by_middles else None
     if by_middles and points is None:
         raise ValueError(
             f'linkage="{linkage}" along a graph compares the middles of clusters, but {distance!r} gives rows no '
@@ -103,6 +106,15 @@ def merge_along_graph(
         return _merge_by_middles(points, linkage, ends)
     lengths = edge_lengths(distance, rows, ends, n_jobs=n_jobs)
     return _merge_by_linkages(FORMULAS[linkage], n, ends, lengths)
+
+
+def _points(distance: Distance, rows: Rows) -> Floats | None:
+    """Return rows as points of Euclidean space; features that have weights are stretched by their roots."""
+    if isinstance(distance, CoordinateDistance) and isinstance(rows, NumericRows) and not distance.may_miss:
+        formula = distance.lower(rows.values.shape[1])
+        if isinstance(formula, WeightedTerms) and isinstance(formula.inner, SquaredTerms):
+            return rows.dense(range(len(rows))).astype(np.float64) * np.sqrt(formula.weights)
+    return euclidean_points(distance, rows)
 
 
 def _merge_by_shortest(distance: Distance, rows: Rows, ends: Integers, n_jobs: int | None) -> Hierarchy:

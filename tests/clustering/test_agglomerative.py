@@ -109,7 +109,6 @@ def test_one_two_and_equal_rows(linkage):
         ({"distance_threshold": 1.0}, "Exactly one of n_clusters and distance_threshold"),
         ({"linkage": "simple"}, "linkage must be one of"),
         ({"metric": "manhattan"}, "Euclidean space only"),
-        ({"connectivity": np.eye(60)}, "connectivity must be None"),
         ({"dtype": "int8"}, "dtype must be one of"),
     ],
 )

@@ -81,6 +81,54 @@ def test_of_equally_long_edges_boxes_take_those_of_smaller_rows(n, d, most, monk
     np.testing.assert_array_equal(tree_of(X).ends, first_tree(cdist(X, X, "sqeuclidean")))
 
 
+@pytest.mark.parametrize("metric", [Euclidean(), Manhattan(), Chebyshev()])
+@pytest.mark.parametrize(("n", "d", "most"), [(1500, 1, 30), (2000, 2, 12), (1200, 3, 1), (1500, 2, 0)])
+def test_rows_that_repeat_have_the_tree_of_all(n, d, most, metric):
+    X = np.random.default_rng(n).integers(0, most, size=(n, d), endpoint=True).astype(float)
+    rows, formula = np.ascontiguousarray(X), metric.lower(d)
+    ends, lengths = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
+    spanning_tree.grow_in_boxes(formula, rows, ends, lengths)
+    wanted, ascending = spanning_tree.sorted_edges(ends, lengths)
+    spanning_tree.grow_among_different(formula, rows, ends, lengths)
+    found = spanning_tree.sorted_edges(ends, lengths)
+    np.testing.assert_array_equal(found[0], wanted)
+    np.testing.assert_array_equal(found[1], ascending)
+
+
+def test_equal_rows_are_joined_with_the_first_of_them():
+    X = np.random.default_rng(0).integers(0, 2, size=(1000, 2)).astype(float)
+    tree = tree_of(X)
+    firsts = [np.flatnonzero((row == X).all(axis=1))[0] for row in X]
+    together = tree.lengths == 0
+    assert together.sum() == 996
+    np.testing.assert_array_equal(tree.ends[together, 0], np.array(firsts)[tree.ends[together, 1]])
+    assert set(tree.ends[~together].ravel()) <= set(firsts)
+
+
+def test_few_rows_enter_the_tree_when_all_repeat(monkeypatch):
+    entered = []
+    grow = spanning_tree.grow_in_boxes
+
+    def counted(formula, rows, *others):
+        entered.append(len(rows))
+        grow(formula, rows, *others)
+
+    monkeypatch.setattr(spanning_tree, "grow_in_boxes", counted)
+    tree_of(np.random.default_rng(0).integers(0, 10, (20_000, 2)).astype(float))
+    tree_of(np.random.default_rng(0).random((20_000, 2)))
+    assert entered == [100, 20_000]
+
+
+@pytest.mark.parametrize(
+    ("metric", "scale"), [(Euclidean(weights=[1.0, 0.0]), [1.0, 1.0]), (Euclidean(), [1.0, 1e-200])]
+)
+def test_rows_that_differ_at_distance_zero(metric, scale):
+    # The second column does not count, or its squares vanish.
+    X = np.random.default_rng(6).integers(0, 6, size=(1200, 2)) * np.array(scale)
+    tree, D = tree_of(X, metric), np.abs(X[:, :1] - X[:, 0])
+    np.testing.assert_array_equal(tree.ends, first_tree(D))
+
+
 def test_boxes_where_clusters_lie_far_apart(monkeypatch):
     # Leaves then belong to one component as a whole long before it finds a way out.
     monkeypatch.setattr(spanning_tree, "_FEWEST_ROWS", 2)

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from bisector.clustering.connectivity import check_connectivity, warn_of_components
 from bisector.clustering.dendrogram import Dendrogram
 from bisector.clustering.linkage_scores import linkages_to_clusters
 from bisector.distances.distance import Distance, Rows
@@ -19,6 +20,8 @@ from bisector.engine.validation import blank, check_choice, check_count, check_f
 from bisector.engine.values import HoldsValues
 from bisector.solvers.linkages import FORMULAS, LINKAGES
 from bisector.solvers.merge import merge_clusters
+from bisector.solvers.merge_graph import merge_along_graph
+from bisector.solvers.row_graph import find_components
 
 Linkage = Literal["ward", "complete", "average", "single", "centroid", "median", "weighted"]
 
@@ -37,8 +40,12 @@ class AgglomerativeClustering(ClusterMixin, HoldsValues, BaseEstimator):
         With "precomputed", X holds the distances between all rows, of which those above the diagonal count.
     memory : None, str or joblib.Memory, default=None
         Without effect, for scikit-learn's signature: the dendrogram is kept, and can be cut again at no cost.
-    connectivity : None
-        Merging only along a graph is not offered: anything but None is refused.
+    connectivity : array-like or sparse matrix of shape (n_rows, n_rows), or callable, default=None
+        A graph of the rows, along which alone clusters are merged: any entry but zero, on either side of the
+        diagonal, is an edge. A callable makes the matrix from X, as scikit-learn's ``kneighbors_graph`` does. If
+        the graph falls into several components, any two are joined by their nearest rows, with a warning.
+        Complete, average and weighted linkage then go by the distances along edges only; Ward, centroid and median
+        linkage need the coordinates of rows.
     compute_full_tree : "auto" or bool, default="auto"
         Without effect: the tree is always full.
     linkage : {"ward", "complete", "average", "single", "centroid", "median", "weighted"}, default="ward"
@@ -51,7 +58,7 @@ class AgglomerativeClustering(ClusterMixin, HoldsValues, BaseEstimator):
         Whether there is an attribute `distances_` without a threshold too.
     dtype : {"float64", "float32"}, default="float64"
         Of the matrix of n² distances. Single linkage needs none, nor do Ward, centroid and median linkage on
-        Euclidean rows with up to 64 features.
+        Euclidean rows with up to 64 features, nor does merging along a graph.
     n_jobs : int, default=None
         Number of threads; None means all cores allowed here. It does not change the result.
 
@@ -60,7 +67,8 @@ class AgglomerativeClustering(ClusterMixin, HoldsValues, BaseEstimator):
     n_clusters_, labels_, n_leaves_, n_connected_components_, children_, distances_
         As in scikit-learn. Clusters are numbered in the order of their first rows.
     dendrogram_ : Dendrogram
-        The whole hierarchy.
+        The whole hierarchy. Its levels may fall under centroid and median linkage and, along a graph, under Ward's;
+        ``dendrogram_.monotone`` tells.
     metric_ : Distance
         With what it learned from the rows.
     n_features_in_, feature_names_in_
@@ -79,6 +87,12 @@ class AgglomerativeClustering(ClusterMixin, HoldsValues, BaseEstimator):
     array([0, 0, 0, 1, 1, 1])
     >>> model.predict(["bat", "blouse"])
     array([0, 1])
+
+    Along a chain of rows, the last is not merged with the first, although it is near to it:
+
+    >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    >>> AgglomerativeClustering(2, connectivity=chain).fit([[0.0], [5.0], [1.0]]).labels_
+    array([0, 1, 1])
     """
 
     _instead_of_gathering = "use KMeans, and merge its many small clusters"
@@ -138,7 +152,15 @@ class AgglomerativeClustering(ClusterMixin, HoldsValues, BaseEstimator):
             raise ValueError(
                 f"Cannot extract more clusters than samples: n_clusters is {self.n_clusters}, but X has {n} rows."
             )
-        found = merge_clusters(distance, rows, self.linkage, dtype=self.dtype, n_jobs=self.n_jobs)
+        n_components = 1
+        if self.connectivity is None:
+            found = merge_clusters(distance, rows, self.linkage, dtype=self.dtype, n_jobs=self.n_jobs)
+        else:
+            ends = check_connectivity(self.connectivity, items, n)
+            components = find_components(ends, n)
+            n_components = components.number
+            warn_of_components(n_components)
+            found = merge_along_graph(distance, rows, self.linkage, ends, components, n_jobs=self.n_jobs)
         tree = Dendrogram(*found)
         if self.distance_threshold is None:
             k = check_count("n_clusters", self.n_clusters)
@@ -154,7 +176,7 @@ class AgglomerativeClustering(ClusterMixin, HoldsValues, BaseEstimator):
             labels_=tree.cut(k),
             n_clusters_=k,
             n_leaves_=n,
-            n_connected_components_=1,
+            n_connected_components_=n_components,
             children_=tree.merges,
             dendrogram_=tree,
             metric_=distance,
@@ -230,11 +252,6 @@ class AgglomerativeClustering(ClusterMixin, HoldsValues, BaseEstimator):
             check_number("distance_threshold", self.distance_threshold, at_least=0)
             if self.compute_full_tree is False:
                 raise ValueError("compute_full_tree must be True if distance_threshold is set.")
-        if self.connectivity is not None:
-            raise ValueError(
-                "connectivity must be None: merging along a graph is not offered here; use "
-                "sklearn.cluster.AgglomerativeClustering for it."
-            )
 
     def _check_euclidean(self, distance: Distance) -> None:
         """Refuse a distance that is not one of Euclidean space; of precomputed ones the user knows."""

@@ -109,7 +109,7 @@ class Dendrogram:
         """Whether levels rise from the leaves to the root; if not, the first merge that is lower than a part.
 
         Single, complete, average, weighted and Ward linkage always rise; centroid and median linkage may fall
-        (Flach, Figure 8.17).
+        (Flach, Figure 8.17), and so may Ward's where clusters are merged along a graph.
         """
         n = self.n_leaves
         below = np.where(self.merges < n, -np.inf, np.append(self.levels, 0.0)[self.merges - n])

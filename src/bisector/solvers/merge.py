@@ -115,14 +115,20 @@ def number(pairs: Integers, levels: Floats) -> Hierarchy:
 
 def _points(distance: Distance, rows: Rows, dtype: np.dtype[Any]) -> Floats | None:
     """Return rows of Euclidean space as points, unless a matrix of their distances is made and updated faster."""
+    long_rows = isinstance(rows, NumericRows) and rows.values.shape[1] > _LONG_ROWS
+    if long_rows and len(rows) ** 2 * dtype.itemsize <= budget() // 2:
+        return None
+    return euclidean_points(distance, rows)
+
+
+def euclidean_points(distance: Distance, rows: Rows) -> Floats | None:
+    """Return rows as points whose straight lines are their distances; None if they are not such points."""
     if not (isinstance(distance, CoordinateDistance) and isinstance(rows, NumericRows)):
         return None
     n, d = rows.values.shape
     if distance.may_miss or not isinstance(distance.lower(d), SquaredTerms):
         return None
-    if d > _LONG_ROWS and n * n * dtype.itemsize <= budget() // 2:
-        return None
-    return rows.dense(range(n)).astype(np.float64)
+    return rows.dense(range(n)).astype(np.float64)  # a copy, which may be written to
 
 
 def _merge_by_distances(

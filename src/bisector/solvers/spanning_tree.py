@@ -9,7 +9,9 @@ Three ways lead to it:
 - **Borůvka** in a k-d tree, for rows with few coordinates. Each round joins every component with the nearest row
   outside it. Boxes that belong wholly to the component are passed over, and a row whose lower bound exceeds a way
   out that its component has already is not asked. No n² work: 200,000 rows of three coordinates take less than
-  twice as long as a search for the nearest neighbour of each.
+  twice as long as a search for the nearest neighbour of each. Rows that are there more than once would spoil that,
+  since each has all others of its kind around it at no distance: they are joined with the first of them, which
+  alone enters the tree.
 - **Prim** for rows of numbers with more coordinates: n²/2 distances, computed several at a time.
 - **Prim** in a matrix, or asking for one row of distances after the other, for everything else.
 
@@ -30,6 +32,7 @@ from bisector.distances.precomputed import PrecomputedRows
 from bisector.distances.reductions import all_distances, cut
 from bisector.engine.memory import budget
 from bisector.engine.threads import parallel
+from bisector.solvers.equal_rows import first_equals, seem_to_repeat
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -121,7 +124,7 @@ def _find_edges(distance: Distance, rows: Rows, ends: Integers, lengths: Floats,
         if not rows.sparse and n_features <= _LONG_ROWS:
             values, formula = given(rows.values, np.float64), distance.lower(n_features)
             if n_features <= _MOST_COORDINATES and n >= _FEWEST_ROWS:
-                grow_in_boxes(formula, values, ends, lengths, n_jobs)
+                grow_among_different(formula, values, ends, lengths, n_jobs)
             else:
                 prim_loops.grow_tree(formula, values, ends, lengths)
             return False
@@ -131,6 +134,30 @@ def _find_edges(distance: Distance, rows: Rows, ends: Integers, lengths: Floats,
         return True
     _grow_row_by_row(distance, rows, ends, lengths)
     return False
+
+
+def grow_among_different(
+    formula: Any, rows: Floats, ends: Integers, lengths: Floats, n_jobs: int | None = None
+) -> None:
+    """List the edges that `grow_in_boxes` finds; if rows repeat, in a tree of the different ones.
+
+    An edge of length 0 joins every row with the first equal one: of all edges between equal rows these come first,
+    and of those between two sets of equal rows the one between the first of each. That holds unless rows that
+    differ are at distance 0 too, as where a weight is 0; then all enter the tree.
+    """
+    if not seem_to_repeat(rows):
+        return grow_in_boxes(formula, rows, ends, lengths, n_jobs)
+    firsts = first_equals(rows)
+    is_first = firsts == np.arange(len(rows))
+    different, repeated = np.flatnonzero(is_first), np.flatnonzero(~is_first)
+    n_edges = len(different) - 1
+    if n_edges:
+        grow_in_boxes(formula, rows[different], ends[:n_edges], lengths[:n_edges], n_jobs)
+        if not lengths[:n_edges].all():
+            return grow_in_boxes(formula, rows, ends, lengths, n_jobs)
+        ends[:n_edges] = different[ends[:n_edges]]
+    ends[n_edges:, 0], ends[n_edges:, 1], lengths[n_edges:] = firsts[repeated], repeated, 0.0
+    return None
 
 
 def grow_in_boxes(

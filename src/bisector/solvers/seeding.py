@@ -23,7 +23,7 @@ from bisector.engine.memory import budget
 from bisector.engine.sources import MemorySource, Source, source
 from bisector.engine.threads import one_blas_thread, parallel
 from bisector.solvers.keyed_draws import different_rows
-from bisector.solvers.side_by_side import PIECE, by_fours, in_pieces
+from bisector.solvers.seeding_roughly import RoughLook
 
 Floats = NDArray[np.float64]
 
@@ -32,10 +32,9 @@ PARALLEL = "k-means||"
 ROWS_FROM_DISK = 2**18
 # Numbers that a thread compares in one go.
 _NUMBERS_AT_ONCE = 2**19
-# Pieces of rows that a thread looks at roughly at a time.
-PIECES_AT_ONCE = 8
-# Rows so long, and so many numbers, are worth a copy in single precision; but not rows that it could not hold.
-_LONG_ROWS, _MANY_NUMBERS, _FARTHEST = 12, 2**20, 1e30
+# So many centres, and so many numbers looked at for all of them, are worth a copy of the rows in single precision.
+# What is done once for a row counts as a few numbers more.
+_SEVERAL, _MANY_NUMBERS, _NUMBERS_OF_A_ROW = 4, 2**23, 8
 
 
 def seeds(how: str, rows: Source, k: int, random: np.random.RandomState, *, n_jobs: int | None = None) -> Any:
@@ -70,10 +69,10 @@ def seeds(how: str, rows: Source, k: int, random: np.random.RandomState, *, n_jo
             from bisector.solvers.parallel_seeding import spread_in_passes
 
             return spread_in_passes(rows, k, random, n_jobs=n_jobs)
-        return _HELD[how](_Held(rows, random, n_jobs), k, random)
+        return _HELD[how](Held(rows, random, n_jobs), k, random)
 
 
-class _Held:
+class Held:
     """Rows in memory, read in runs; CSR rows become dense a run at a time."""
 
     def __init__(self, rows: Source, random: np.random.RandomState, n_jobs: int | None) -> None:
@@ -87,24 +86,18 @@ class _Held:
             rows = source(rows.take(chosen), sample_weight=weights)
         self.rows, self.weights, self.n_jobs = rows, weights, n_jobs
         self.n_rows = rows.n_rows
-        size = max(1, _NUMBERS_AT_ONCE // rows.n_features)
-        self.runs = [slice(first, min(first + size, self.n_rows)) for first in range(0, self.n_rows, size)]
+        self.run_rows = max(1, _NUMBERS_AT_ONCE // rows.n_features)
+        firsts = range(0, self.n_rows, self.run_rows)
+        self.runs = [slice(first, min(first + self.run_rows, self.n_rows)) for first in firsts]
         self.closest = np.zeros(self.n_rows)
         self.owners = np.zeros(self.n_rows, dtype=np.int64)
         self._chosen = np.empty((0, rows.n_features))
-        self._rough: RoughSquares | None = None
 
-    def look_roughly(self, n_candidates: int) -> None:
-        """Compare in single precision first, from now on, where that is worth a copy of the rows."""
+    def worth_a_copy(self, k: int) -> bool:
+        """Tell whether to compare in single precision first, for so many centres, if there is room for a copy."""
         n, d = self.n_rows, self.rows.n_features
-        if d >= _LONG_ROWS and n * d >= _MANY_NUMBERS and 4 * n * (d + n_candidates) <= budget() // 4:
-            rough = RoughSquares(self, n_candidates)
-            self._rough = rough if float(rough.norms.max()) < _FARTHEST else None
-
-    @property
-    def at_once(self) -> bool:
-        """Whether there is only one run, compared exactly: so few rows that calls take longer than what they do."""
-        return len(self.runs) == 1 and self._rough is None
+        many = k >= _SEVERAL and k * n * (d + _NUMBERS_OF_A_ROW) >= _MANY_NUMBERS
+        return many and 4 * n * (d + _NUMBERS_OF_A_ROW) <= budget() // 4
 
     def dense(self, run: slice) -> Any:
         X = self.rows.between(run.start, run.stop)  # type: ignore[attr-defined]
@@ -121,24 +114,25 @@ class _Held:
         shares = np.ones(self.n_rows) if self.weights is None else self.weights
         return int(random.choice(self.n_rows, p=shares / shares.sum()))
 
-    def add(self, centre: Any, candidate: int | None = None) -> Floats:
-        """Make a row a centre; return what is left of the total, for each run.
+    def note(self, centre: Any) -> tuple[int, Floats]:
+        """Take a row for a centre; return its number, and the row as loops want it."""
+        from bisector.engine.loops import given
 
-        If it was the candidate of this number, rows that it is surely not nearer to are passed over.
-        """
+        number, wide = len(self._chosen), given(centre[None, :], np.float64)
+        self._chosen = np.concatenate([self._chosen, wide])
+        return number, wide
+
+    def add(self, centre: Any, candidate: int = 0) -> Floats:
+        """Make a row a centre; return what is left of the total, for each run."""
         from bisector.engine.loops import given
         from bisector.solvers.seeding_loops import draw_nearer
 
-        number, wide = len(self._chosen), given(centre[None, :], np.float64)
-        apart = self._apart(wide)
-        self._chosen = np.concatenate([self._chosen, wide])
+        apart = self._apart(given(centre[None, :], np.float64))
+        number, wide = self.note(centre)
 
         def compare(run: slice) -> float:
             X, weights = given(self.dense(run)), given(self.weights_of(run))
-            lows = given(np.empty(0))
-            if self._rough is not None and candidate is not None:
-                lows = given(self._rough.lows(run, candidate))
-            return draw_nearer(X, weights, lows, self.closest[run], self.owners[run], wide, number, apart)
+            return draw_nearer(X, weights, self.closest[run], self.owners[run], wide, number, apart)
 
         return np.array(parallel(compare, self.runs, n_jobs=self.n_jobs))
 
@@ -151,22 +145,16 @@ class _Held:
         measure_apart(candidates, given(self._chosen), apart)
         return given(apart)
 
-    def totals_with(self, candidates: Any) -> Floats:
-        """Return, for each candidate, the total left if it becomes a centre; exactly where it may be the least."""
-        wide = np.asarray(candidates, dtype=np.float64)
-        if self._rough is None:
-            return self._exact_totals(wide)
-        totals, error = self._rough.totals_with(wide)
-        near = np.flatnonzero(totals <= totals.min() + 2 * error)
-        if len(near) > 1:
-            totals[near] = self._exact_totals(wide[near])
-        return totals
+    def best(self, numbers: list[int], candidates: Any) -> int:
+        """Return which of some rows leaves the least total when it becomes a centre, the first of equal ones."""
+        return int(np.argmin(self.totals_with(candidates)))
 
-    def _exact_totals(self, candidates: Floats) -> Floats:
+    def totals_with(self, candidates: Any) -> Floats:
+        """Return, for each candidate, the total left if it becomes a centre."""
         from bisector.engine.loops import given
         from bisector.solvers.seeding_loops import potentials
 
-        wide = given(candidates)
+        wide = given(candidates, np.float64)
         apart = self._apart(wide)
 
         def compare(run: slice) -> Floats:
@@ -177,99 +165,45 @@ class _Held:
 
         return np.sum(parallel(compare, self.runs, n_jobs=self.n_jobs), axis=0)
 
-    def rows_at(self, marks: Floats, totals: Floats) -> list[int]:
-        """Return the rows at which the running total reaches marks, given the totals of the runs, not all zero."""
+    def rows_at(self, marks: Floats, totals: Floats, run_rows: int) -> list[int]:
+        """Return the rows at which the running total reaches marks.
+
+        Given are the totals, not all zero, of so many rows after each other.
+        """
         from bisector.engine.loops import given
-        from bisector.solvers.seeding_loops import walk_to
+        from bisector.solvers.seeding_loops import find_rows
 
-        ends, last = np.cumsum(totals), int(np.flatnonzero(totals)[-1])
-        rows = []
-        for mark, number in zip(marks.tolist(), np.searchsorted(ends, marks).tolist(), strict=True):
-            number = min(number, last)
-            run = self.runs[number]
-            before = float(ends[number - 1]) if number else 0.0
-            walked = walk_to(given(self.weights_of(run)), given(self.closest[run]), mark - before)
-            rows.append(run.start + walked)
-        return rows
+        rows = np.empty(len(marks), np.int64)
+        weights = given(self.weights_of(slice(None)))
+        find_rows(weights, given(self.closest), given(totals), run_rows, given(marks), rows)
+        return rows.tolist()
 
 
-class RoughSquares:
-    """Squared distances of all rows from a few candidates, by products in single precision.
-
-    Seen from their mean, let a be a row and c a candidate. What −2a·c + ‖a‖² + ‖c‖² gives is off by at most
-    E(‖a‖² + ‖c‖²), E being the roundings of a product of d terms and of those around it.
-    """
-
-    def __init__(self, held: _Held, n_candidates: int) -> None:
-        self.held = held
-        n, d = held.n_rows, held.rows.n_features
-        self.share = (d + 16) * float(np.finfo(np.float32).eps)
-        self.mean = np.zeros(d)
-        for run in held.runs:
-            self.mean += held.dense(run).sum(axis=0, dtype=np.float64) / n
-        self.norms = np.empty(n, np.float32)
-        self.weights = np.ones(n) if held.weights is None else held.weights
-        self.squares, self.sizes = np.empty((n_candidates, n), np.float32), np.zeros(n_candidates)
-        self.runs = [
-            slice(first, first + PIECES_AT_ONCE * PIECE) for first in range(0, n, PIECES_AT_ONCE * PIECE)
-        ]
-
-        def narrow(run: slice) -> tuple[Any, float]:
-            away = held.dense(slice(run.start, min(run.stop, n))) - self.mean
-            norms = np.einsum("ij,ij->i", away, away)
-            self.norms[run] = norms
-            return in_pieces(by_fours(away)), float(self.weights[run] @ norms)
-
-        made = parallel(narrow, self.runs, n_jobs=held.n_jobs)
-        self.pieces, self.spread = [one for one, _ in made], sum(spread for _, spread in made)
-
-    def totals_with(self, candidates: Floats) -> tuple[Floats, float]:
-        """Return, for each candidate, about the total that is left with it, and by how much that may be off."""
-        from bisector.engine.loops import given
-        from bisector.solvers.seeding_loops import rough_potentials
-
-        held, away = self.held, candidates - self.mean
-        self.sizes = np.einsum("ij,ij->i", away, away)
-        twice, sizes = given(by_fours(2 * away)), given(self.sizes.astype(np.float32))
-
-        def compare(number: int) -> Floats:
-            run, found = self.runs[number], np.zeros(len(away))
-            known = given(self.norms[run]), given(held.closest[run]), given(self.weights[run])
-            squares = np.empty((len(away), len(known[0])), np.float32)
-            rough_potentials(twice, sizes, given(self.pieces[number]), *known, squares, found)
-            self.squares[: len(away), run] = squares
-            return found
-
-        totals = np.sum(parallel(compare, range(len(self.runs)), n_jobs=held.n_jobs), axis=0)
-        return totals, self.share * (self.spread + float(self.weights.sum()) * float(self.sizes.max()))
-
-    def lows(self, run: slice, candidate: int) -> Floats:
-        """Return what the squared distances from a candidate are at least."""
-        below = self.share * (self.norms[run] + float(self.sizes[candidate]))
-        return np.asarray(self.squares[candidate, run] - below, dtype=np.float64)
-
-
-def _plus_plus(held: _Held, k: int, random: np.random.RandomState) -> Any:
+def _plus_plus(held: Held, k: int, random: np.random.RandomState) -> Any:
     trials = 2 + int(math.log(k))
     first = held.draw_first(random)
-    held.look_roughly(trials)
-    if held.at_once:
+    rough = held.worth_a_copy(k)
+    if len(held.runs) == 1 and not rough:  # so few rows that calls would take longer than what they do
         return held.take(_drawn_at_once(held, first, random.uniform(size=(k - 1, trials))))
     chosen = [held.take([first])[0]]
     totals = held.add(chosen[0])
+    way: Held | RoughLook = held
+    if rough and (look := RoughLook(held, trials)).possible:
+        way, totals = look, look.totals
     while len(chosen) < k:
         marks = random.uniform(size=trials) * totals.sum()
-        # When every row is a centre already, the last one is another.
-        numbers = held.rows_at(marks, totals) if totals.any() else [held.n_rows - 1]
-        candidates = held.take(numbers)
-        several = len(numbers) > 1
-        best = int(np.argmin(held.totals_with(candidates))) if several else 0
-        chosen.append(candidates[best])
-        totals = held.add(candidates[best], best if several else None)
+        if totals.any():
+            numbers = held.rows_at(marks, totals, way.run_rows)
+            candidates = held.take(numbers)
+            best = way.best(numbers, candidates)
+            chosen.append(candidates[best])
+            totals = way.add(candidates[best], best)
+        else:  # every row is a centre already: the last one is another
+            chosen.append(held.take([held.n_rows - 1])[0])
     return np.stack(chosen)
 
 
-def _drawn_at_once(held: _Held, first: int, draws: Floats) -> NDArray[np.int64]:
+def _drawn_at_once(held: Held, first: int, draws: Floats) -> NDArray[np.int64]:
     """Return the numbers of the rows that `_plus_plus` draws from a single run, in one compiled step."""
     from bisector.engine.loops import given
     from bisector.solvers.seeding_loops import draw_centres
@@ -281,7 +215,7 @@ def _drawn_at_once(held: _Held, first: int, draws: Floats) -> NDArray[np.int64]:
     return chosen
 
 
-def _random_rows(held: _Held, k: int, random: np.random.RandomState) -> Any:
+def _random_rows(held: Held, k: int, random: np.random.RandomState) -> Any:
     shares = None if held.weights is None else held.weights / held.weights.sum()
     if shares is not None and np.count_nonzero(shares) < k:
         some = np.flatnonzero(shares)
@@ -289,7 +223,7 @@ def _random_rows(held: _Held, k: int, random: np.random.RandomState) -> Any:
     return held.take(random.choice(held.n_rows, size=k, replace=False, p=shares))
 
 
-def _farthest_first(held: _Held, k: int, random: np.random.RandomState) -> Any:
+def _farthest_first(held: Held, k: int, random: np.random.RandomState) -> Any:
     number = held.draw_first(random)
     chosen: list[Any] = []
     counted = None if held.weights is None else held.weights > 0
@@ -300,7 +234,7 @@ def _farthest_first(held: _Held, k: int, random: np.random.RandomState) -> Any:
     return np.stack(chosen)
 
 
-def _random_partition(held: _Held, k: int, random: np.random.RandomState) -> Any:
+def _random_partition(held: Held, k: int, random: np.random.RandomState) -> Any:
     labels = random.randint(k, size=held.n_rows)
     weights = np.ones(held.n_rows) if held.weights is None else held.weights
     some = _random_rows(held, k, random)
@@ -315,7 +249,7 @@ def _random_partition(held: _Held, k: int, random: np.random.RandomState) -> Any
     )
 
 
-_HELD: dict[str, Callable[[_Held, int, np.random.RandomState], Any]] = {
+_HELD: dict[str, Callable[[Held, int, np.random.RandomState], Any]] = {
     "k-means++": _plus_plus,
     "random": _random_rows,
     "farthest-first": _farthest_first,

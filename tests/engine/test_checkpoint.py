@@ -12,7 +12,16 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from bisector import GaussianMixture, KMeans, LinearSVC, LogisticRegression
+from bisector import (
+    ElasticNet,
+    ElasticNetCV,
+    GaussianMixture,
+    KMeans,
+    Lasso,
+    LassoCV,
+    LinearSVC,
+    LogisticRegression,
+)
 from bisector.engine import checkpoint as checkpoints
 from bisector.engine.checkpoint import NOWHERE, checkpoint_of
 from bisector.engine.sources import source
@@ -45,7 +54,7 @@ def replace(there, here):
 os.replace = replace
 data = np.load(plan["data"])
 model = getattr(bisector, plan["kind"])(**plan["parameters"], checkpoint=plan["path"])
-model.fit(data["X"], data["y"])
+model.fit(data["X"], data["X"][:, 0] if plan["kind"] == "LassoCV" else data["y"])
 np.savez(plan["result"], **{name: value for name, value in vars(model).items() if name.endswith("_")})
 """
 
@@ -68,10 +77,11 @@ SLOW = {
     "logistic with corners": ("LogisticRegression", {"C": 0.05, "l1_ratio": 0.5}),
     "logistic without penalty": ("LogisticRegression", {"C": float("inf")}),
     "support vectors, squared": ("LinearSVC", {"C": 10.0}),
+    "lasso, chosen": ("LassoCV", {"alphas": 20}),
     "support vectors with corners": ("LinearSVC", {"penalty": "l1", "tol": 1e-6}),
 }
 # Without random numbers, or always with the same.
-SEEDED = ("LogisticRegression", "LinearSVC")
+SEEDED = ("LogisticRegression", "LinearSVC", "LassoCV")
 NAMES = [*FITS, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)]
 DEATHS = 4
 
@@ -262,6 +272,9 @@ def test_bad_rows_leave_no_file(tmp_path):
     for kind in (LogisticRegression(), LinearSVC(), LinearSVC(penalty="l1")):
         with pytest.raises(ValueError, match="NaN"):
             clone(kind).set_params(checkpoint=tmp_path / "kept").fit(bad, LABELS)
+    for kind in (Lasso(), LassoCV()):
+        with pytest.raises(ValueError, match="NaN"):
+            clone(kind).set_params(checkpoint=tmp_path / "kept").fit(bad, X[:, 0])
     assert list(tmp_path.iterdir()) == []
 
 
@@ -284,8 +297,11 @@ def test_without_a_path_nothing_is_kept():
         assert kept.recall("turn") is None
 
 
+KINDS = (KMeans, GaussianMixture, LogisticRegression, LinearSVC, Lasso, ElasticNet, LassoCV, ElasticNetCV)
+
+
 def test_the_parameter_is_one_of_the_estimator(tmp_path):
-    for kind in (KMeans, GaussianMixture, LogisticRegression, LinearSVC):
+    for kind in KINDS:
         model = clone(kind(checkpoint=tmp_path / "kept"))
         assert model.get_params()["checkpoint"] == tmp_path / "kept"
         assert kind().checkpoint is None

@@ -1,16 +1,19 @@
 """Every fit with a checkpoint, interrupted after each thing it notes in turn, goes on to the same bits."""
 
+import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, random_array
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import KFold
 
-from bisector import LinearSVC
+from bisector import ElasticNet, ElasticNetCV, Lasso, LassoCV, LinearSVC
 from bisector.engine import checkpoint as checkpoints
 from bisector.engine.sources import source
-from bisector.solvers import linear_svm
+from bisector.solvers import linear_svm, penalised_path
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(900, 6)) * [1.0, 3.0, 0.2, 1.0, 1.0, 1.0] + [0.0, 5.0, 0.0, 0.0, 1.0, 0.0]
@@ -20,6 +23,8 @@ BANDS = np.digitize(SCORES, np.quantile(SCORES, [0.3, 0.7]))
 WEIGHT = RNG.integers(0, 3, size=900).astype(float)
 SPARSE = csr_matrix(random_array((900, 40), density=0.2, rng=1))
 MIXED = (SPARSE @ RNG.normal(size=40) + 0.2 * RNG.normal(size=900) > 0).astype(int)
+WIDE = RNG.normal(size=(40, 400))
+TWO = np.column_stack([SCORES, X[:, 0] ** 2])
 APART = np.where(SIDES == "far", 2.0, -2.0)[:, None] + 1e-3 * X[:, :2]
 
 FITS: dict[str, tuple[Any, ...]] = {
@@ -37,6 +42,17 @@ FITS: dict[str, tuple[Any, ...]] = {
     "few weights, three planes": (LinearSVC(penalty="l1", tol=1e-2, random_state=3), X, BANDS),
 }
 
+
+FITS |= {
+    "lasso": (Lasso(alpha=0.1), X, SCORES),
+    "elastic net, two targets": (ElasticNet(alpha=0.01, l1_ratio=0.9), X, TWO, WEIGHT),
+    "lasso, more features than rows": (Lasso(alpha=0.05), WIDE, WIDE[:, :2] - WIDE[:, 2:4]),
+    "lasso, chosen": (LassoCV(cv=3, alphas=20), X, SCORES, WEIGHT),
+    "lasso, chosen among many features": (LassoCV(cv=2, alphas=5, n_jobs=1), WIDE, WIDE[:, 0]),
+    "elastic net, chosen": (
+        ElasticNetCV(l1_ratio=[0.2, 0.9], cv=KFold(4, shuffle=True, random_state=0), alphas=9), SPARSE, SCORES,
+    ),
+}  # fmt: skip
 
 # Of those that note much, every so many notes are enough.
 STRIDES = {"separable, hinge": 11, "few weights, three planes": 13}
@@ -162,3 +178,39 @@ def test_what_takes_long_to_write_is_written_seldom(tmp_path, monkeypatch):
             now[0] += 0.5
             kept.note("turn", x=1)
     assert written == [0.0, 2.5, 13.0, 23.5]
+
+
+def test_products_are_made_once(tmp_path, monkeypatch):
+    """What remains after the pass over the rows reads none of them."""
+    whole = ElasticNet(alpha=0.01).fit(X, TWO)
+    model = ElasticNet(alpha=0.01, checkpoint=tmp_path / "kept")
+    assert interrupted_after(1, monkeypatch, model, X, TWO)
+    monkeypatch.setattr(penalised_path, "gather", None)
+    np.testing.assert_array_equal(model.fit(X, TWO).coef_, whole.coef_)
+
+
+def test_other_folds_are_refused(tmp_path, monkeypatch):
+    halves = [(np.arange(450), np.arange(450, 900)), (np.arange(300), np.arange(300, 900))]
+    model = LassoCV(cv=halves, alphas=4, checkpoint=tmp_path / "kept")
+    assert interrupted_after(3, monkeypatch, model, X, SCORES)
+    halves[1] = (np.arange(400), np.arange(400, 900))
+    with pytest.raises(ValueError, match="was made with cv="):
+        model.fit(X, SCORES)
+    (tmp_path / "kept").unlink()
+    model = LassoCV(cv=KFold(2, shuffle=True), alphas=4, checkpoint=tmp_path / "kept")
+    assert interrupted_after(3, monkeypatch, model, X, SCORES)
+    with pytest.raises(ValueError, match="was made from other data: the folds differ"):
+        model.fit(X, SCORES)
+
+
+def test_a_fold_that_did_not_converge_is_told_of_after_going_on(tmp_path, monkeypatch):
+    model = LassoCV(cv=2, alphas=4, max_iter=1, tol=1e-14, eps=1e-6, checkpoint=tmp_path / "kept")
+    with pytest.warns(ConvergenceWarning, match="LassoCV (on a fold )?stopped") as told:
+        clone(model).set_params(checkpoint=None).fit(X, SCORES)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert interrupted_after(4, monkeypatch, model, X, SCORES)
+    with pytest.warns(ConvergenceWarning, match="LassoCV (on a fold )?stopped") as again:
+        model.fit(X, SCORES)
+    assert any("on a fold" in str(one.message) for one in told)
+    assert [str(one.message) for one in again] == [str(one.message) for one in told]

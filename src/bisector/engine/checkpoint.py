@@ -18,7 +18,7 @@ import time
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -83,7 +83,11 @@ class _Kept(Checkpoint):
 
 @contextmanager
 def checkpoint_of(
-    path: Any, estimator: Any, rows: Source, measured: NDArray[np.float64] | None = None
+    path: Any,
+    estimator: Any,
+    rows: Source,
+    measured: NDArray[np.float64] | None = None,
+    folds: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]] | None = None,
 ) -> Iterator[Checkpoint]:
     """Open the checkpoint of a fit, for the time the fit takes.
 
@@ -97,6 +101,8 @@ def checkpoint_of(
         With targets and weights, if there are any.
     measured : ndarray, optional
         What a pass over all rows told, if one was made: tables that differ anywhere are then told apart.
+    folds : sequence of pairs of ndarrays, optional
+        How the rows are divided, if they are: what a splitter does cannot be told from its name.
 
     Raises
     ------
@@ -133,7 +139,10 @@ def checkpoint_of(
         return
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"checkpoint must be the path of a file, or None, not {path!r}.")
-    kept = _File(Path(path), _fingerprint(estimator, rows, measured))
+    fingerprint = _fingerprint(estimator, rows, measured)
+    if folds is not None:
+        fingerprint["folds"] = _digest(*(weights for fold in folds for weights in fold))
+    kept = _File(Path(path), fingerprint)
     try:
         yield kept
     except BaseException:
@@ -357,7 +366,10 @@ def _told(value: Any) -> str:
     if hasattr(value, "toarray"):
         value = value.toarray()
     if hasattr(value, "__array__") or isinstance(value, list | tuple | set | frozenset):
-        array = np.asarray(sorted(value) if isinstance(value, set | frozenset) else value)
+        try:
+            array = np.asarray(sorted(value) if isinstance(value, set | frozenset) else value)
+        except ValueError:  # rows of different lengths
+            return f"[{', '.join(map(_told, value))}]"
         return f"{array.dtype} array of shape {array.shape} ({_digest(array)})"
     kind = value if callable(value) and hasattr(value, "__qualname__") else type(value)
     return f"{kind.__module__}.{kind.__qualname__}"

@@ -79,6 +79,23 @@ def test_a_fifth_cluster_arrives():
     assert watch.n_clusters_history_[0] == (0, 4)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_known_cluster_that_is_split_is_none_that_arrives(seed):
+    """Many more rows of one corner: the gap asks for two clusters there, and neither of them is new."""
+    rng = np.random.default_rng(seed)
+    known = CORNERS[rng.integers(4, size=120)] + 0.15 * rng.normal(size=(120, 2))
+    watch = ClusterArrivalDetector(check_every=20).fit(known)
+    watch.partial_fit(CORNERS[0] + 0.15 * rng.normal(size=(160, 2)))
+    assert max(k for _, k in watch.n_clusters_history_) > 4
+    assert not watch.arrived_
+    assert watch.arrived_at_ is None
+    assert not len(watch.new_rows_)
+    watch.partial_fit([0.0, 0.0] + 0.15 * rng.normal(size=(60, 2)))
+    assert watch.arrived_
+    assert (watch.new_rows_ >= 280).all()  # the rows of the middle, and no others
+    assert len(watch.new_rows_) >= 0.9 * (watch.arrived_at_ - 160)
+
+
 def test_one_by_one_equals_all_at_once():
     rng = np.random.default_rng(5)
     known, more = rng.normal(size=(40, 2)), rng.normal(size=(25, 2))

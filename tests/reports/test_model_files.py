@@ -59,6 +59,14 @@ def test_models_with_sparse_rows_come_back(path):
     )
 
 
+def test_a_graph_among_the_parameters_comes_back(path):
+    graph = scipy.sparse.csr_matrix(np.tri(len(X), k=-1) - np.tri(len(X), k=-2))
+    model = bisector.AgglomerativeClustering(3, connectivity=graph).fit(X)
+    back = bisector.load(bisector.save(model, path))
+    np.testing.assert_array_equal(back.connectivity.toarray(), graph.toarray())
+    np.testing.assert_array_equal(back.predict(X), model.predict(X))
+
+
 def test_a_users_own_distance_is_refused_by_name(path):
     def mine(a, b):
         return abs(a[0] - b[0])

@@ -22,6 +22,7 @@ from bisector import (
     RidgeCV,
     TotalLeastSquares,
 )
+from bisector.engine import checkpoint
 from bisector.engine.columns import Column
 
 RNG = np.random.default_rng(11)
@@ -171,3 +172,26 @@ def test_what_cannot_be_labels_is_refused() -> None:
         LogisticRegression().fit(chunked(X), chunked(np.zeros((len(X), 2), int)))
     with pytest.raises(ValueError, match="neither for scoring nor for"):
         RidgeCV(store_cv_results=True).fit(chunked(X), Y)
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("model", [ElasticNet(alpha=0.1), LassoCV(cv=3, alphas=5)], ids=repr)
+def test_an_interrupted_fit_goes_on(model: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = chunked(X), chunked(Y)
+    whole = refit(model, *data)
+    kept = type(model)(**{**model.get_params(), "checkpoint": tmp_path / "kept"})
+    note = checkpoint._File.note
+
+    def interrupting(self: Any, name: str, **values: Any) -> None:
+        note(self, name, **values)
+        if name in ("moments", "fold 1"):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(checkpoint._File, "note", interrupting)
+    with pytest.raises(KeyboardInterrupt):
+        kept.fit(*data)
+    monkeypatch.setattr(checkpoint._File, "note", note)
+    kept.fit(*data)
+    assert np.array_equal(kept.coef_, whole.coef_)
+    assert kept.intercept_ == whole.intercept_
+    assert not (tmp_path / "kept").exists()

@@ -10,8 +10,12 @@ from sklearn.utils import check_random_state
 from bisector.density.boxes import check_dense
 from bisector.density.clusters_of_rows import best_clusters, cluster_errors, reference_logs
 from bisector.engine.validation import blank, check_count, store
+from bisector.search import build_index
 
 Floats = NDArray[np.float64]
+
+# Within a cluster, this share of the rows have a neighbour within its reach; the others may be outliers.
+_USUAL = 0.9
 
 
 class ClusterArrivalDetector(BaseEstimator):
@@ -20,7 +24,9 @@ class ClusterArrivalDetector(BaseEstimator):
     The number of clusters is where the gap G(k) = log E_rand(k) − log E(k) is largest: E(k) is the squared
     error of k
     centres, E_rand(k) that on rows spread evenly over the same box. `fit` finds it for the rows known at first;
-    `partial_fit` takes in rows, and finds it again after every few.
+    `partial_fit` takes in rows, and finds it again after every few. More clusters alone are nothing new, since a
+    known one that grows may be split: one has arrived if most of its rows lie outside of those that were known,
+    farther from their rows than these commonly lie from each other.
 
     Parameters
     ----------
@@ -40,7 +46,7 @@ class ClusterArrivalDetector(BaseEstimator):
     n_clusters_history_ : list of (int, int)
         How many rows had arrived since `fit`, and the number of clusters then.
     arrived_ : bool
-        Whether there are more clusters than after `fit`.
+        Whether there have been more clusters than after `fit`, one of them where none was known.
     arrived_at_ : int or None
         How many rows had arrived by then.
     new_rows_ : ndarray of int
@@ -89,6 +95,7 @@ class ClusterArrivalDetector(BaseEstimator):
     arrived_at_: int | None
     new_rows_: NDArray[np.int64]
     _first: int
+    _known: NDArray[np.int64]
     _since: int
     _reference: tuple[Floats, Floats, Floats]
 
@@ -113,6 +120,7 @@ class ClusterArrivalDetector(BaseEstimator):
             arrived_at_=None,
             new_rows_=np.empty(0, dtype=np.int64),
             _first=len(rows),
+            _known=labels,
             _since=0,
             _reference=stand_in._reference,
         )
@@ -140,8 +148,22 @@ class ClusterArrivalDetector(BaseEstimator):
             recent = np.arange(len(self.X_fit_)) >= self._first
             counts = np.bincount(self.labels_, minlength=k)
             shares = np.bincount(self.labels_, recent, minlength=k) / np.maximum(counts, 1)
-            self.arrived_, self.arrived_at_ = True, added
-            self.new_rows_ = np.flatnonzero(self.labels_ == shares.argmax())
+            outside = np.bincount(self.labels_, ~self._lie_within_known(), minlength=k)
+            shares[2 * outside <= counts] = 0.0  # a part of what was known
+            if shares.any():
+                self.arrived_, self.arrived_at_ = True, added
+                self.new_rows_ = np.flatnonzero(self.labels_ == shares.argmax())
+
+    def _lie_within_known(self) -> NDArray[np.bool_]:
+        """Tell of every row whether it lies as near to a cluster of the first rows as these do to each other."""
+        found = np.zeros(len(self.X_fit_), dtype=bool)
+        for cluster in range(self._known.max() + 1):
+            rows = self.X_fit_[: self._first][self._known == cluster]
+            if len(rows):
+                index = build_index(rows)
+                reach = np.quantile(index.query(rows, 2)[0][:, 1], _USUAL) if len(rows) > 1 else 0.0
+                found |= index.query(self.X_fit_)[0][:, 0] <= reach
+        return found
 
     def _count_clusters(self) -> tuple[Floats, int, NDArray[np.int64]]:
         """Return the gaps, where the largest is, and the clusters of all rows then."""

@@ -5,19 +5,20 @@ enough to *note*, under a name, what the next turn of a loop begins with, and to
 called again: what was finished is passed over, and the result has the same bits as without the interruption.
 
 The file holds plain arrays (npz, nothing that could run). It is written under a temporary name and renamed, so that
-there is always a whole one; at most every two seconds; and it is removed when the fit ends. It says of which
-parameters and data it is, and is refused for others.
+there is always a whole one; at most every two seconds, and less often where writing takes more than a moment. It is
+removed when the fit ends. It says of which parameters and data it is, and is refused for others.
 """
 
 import contextlib
 import hashlib
 import json
 import os
+import threading
 import time
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,8 @@ Arrays = dict[str, NDArray[Any]]
 
 # Writing takes milliseconds; what is lost between two of them is cheap to do again.
 SECONDS_BETWEEN_SAVES = 2.0
+# What takes longer than this to write, because it is large, is written less often in proportion.
+_QUICK = 0.1
 # Parameters that leave the result as it is.
 _WITHOUT_EFFECT = frozenset({"n_jobs", "verbose", "checkpoint"})
 # Rows that tell one table from another.
@@ -80,7 +83,11 @@ class _Kept(Checkpoint):
 
 @contextmanager
 def checkpoint_of(
-    path: Any, estimator: Any, rows: Source, measured: NDArray[np.float64] | None = None
+    path: Any,
+    estimator: Any,
+    rows: Source,
+    measured: NDArray[np.float64] | None = None,
+    folds: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]] | None = None,
 ) -> Iterator[Checkpoint]:
     """Open the checkpoint of a fit, for the time the fit takes.
 
@@ -94,6 +101,8 @@ def checkpoint_of(
         With targets and weights, if there are any.
     measured : ndarray, optional
         What a pass over all rows told, if one was made: tables that differ anywhere are then told apart.
+    folds : sequence of pairs of ndarrays, optional
+        How the rows are divided, if they are: what a splitter does cannot be told from its name.
 
     Raises
     ------
@@ -130,7 +139,10 @@ def checkpoint_of(
         return
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"checkpoint must be the path of a file, or None, not {path!r}.")
-    kept = _File(Path(path), _fingerprint(estimator, rows, measured))
+    fingerprint = _fingerprint(estimator, rows, measured)
+    if folds is not None:
+        fingerprint["folds"] = _digest(*(weights for fold in folds for weights in fold))
+    kept = _File(Path(path), fingerprint)
     try:
         yield kept
     except BaseException:
@@ -147,6 +159,9 @@ class _File(_Kept):
         self._notes: Arrays = {}
         self._fingerprint = fingerprint
         self._doubtful = False
+        self._took = 0.0
+        # Parts of a fit that run side by side note what they reach from threads of their own.
+        self._lock = threading.RLock()
         if path.exists():
             stored = _read(path)
             _compare(path, json.loads(str(stored.pop(_FINGERPRINT))), fingerprint)
@@ -163,34 +178,39 @@ class _File(_Kept):
         self._saved = time.monotonic()
 
     def note(self, name: str, **values: Any) -> None:
-        self._notes.update({f"{name}:{key}": np.array(value) for key, value in values.items()})
-        if time.monotonic() - self._saved >= SECONDS_BETWEEN_SAVES:
-            self.save()
+        made = {f"{name}:{key}": np.array(value) for key, value in values.items()}
+        with self._lock:
+            self._notes.update(made)
+            if time.monotonic() - self._saved >= SECONDS_BETWEEN_SAVES * max(1.0, self._took / _QUICK):
+                self.save()
 
     def recall(self, name: str) -> Arrays | None:
         start = f"{name}:"
-        found = {
-            key.removeprefix(start): value for key, value in self._notes.items() if key.startswith(start)
-        }
-        return found or None
+        with self._lock:
+            found = {key: value for key, value in self._notes.items() if key.startswith(start)}
+        # Copies, since a loop may write into what it begins with.
+        return {key.removeprefix(start): value.copy() for key, value in found.items()} or None
 
     def part(self, name: str) -> Checkpoint:
         return _Part(self, name)
 
     def save(self) -> None:
         """Write everything down. What cannot be written does not stop the fit."""
-        try:
-            self._write()
-        except OSError as error:
-            if not self._doubtful:
-                warnings.warn(
-                    f"checkpoint={os.fspath(self.path)!r} could not be written ({error.strerror or error}): the "
-                    "fit goes on, but would begin anew if it were interrupted.",
-                    RuntimeWarning,
-                    stacklevel=2,
-                )
-            self._doubtful = True
-        self._saved = time.monotonic()
+        with self._lock:
+            began = time.monotonic()
+            try:
+                self._write()
+            except OSError as error:
+                if not self._doubtful:
+                    warnings.warn(
+                        f"checkpoint={os.fspath(self.path)!r} could not be written ({error.strerror or error}): "
+                        "the fit goes on, but would begin anew if it were interrupted.",
+                        RuntimeWarning,
+                        stacklevel=2,
+                    )
+                self._doubtful = True
+            self._saved = time.monotonic()
+            self._took = self._saved - began
 
     def _write(self) -> None:
         fingerprint = np.array(json.dumps(self._fingerprint))
@@ -346,7 +366,10 @@ def _told(value: Any) -> str:
     if hasattr(value, "toarray"):
         value = value.toarray()
     if hasattr(value, "__array__") or isinstance(value, list | tuple | set | frozenset):
-        array = np.asarray(sorted(value) if isinstance(value, set | frozenset) else value)
+        try:
+            array = np.asarray(sorted(value) if isinstance(value, set | frozenset) else value)
+        except ValueError:  # rows of different lengths
+            return f"[{', '.join(map(_told, value))}]"
         return f"{array.dtype} array of shape {array.shape} ({_digest(array)})"
     kind = value if callable(value) and hasattr(value, "__qualname__") else type(value)
     return f"{kind.__module__}.{kind.__qualname__}"

@@ -1,6 +1,6 @@
 """Coefficients as functions of the penalty: on a grid of penalties, as scikit-learn gives them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 from warnings import warn
 
@@ -112,7 +112,7 @@ def enet_path(
             max_iter=settings["max_iter"], start=start, verbose=verbose,
         )
     )  # fmt: skip
-    warn_of_gaps("A path", found, settings["max_iter"], settings["tol"])
+    warn_of_gaps("A path", open_gaps(found), settings["max_iter"], settings["tol"])
     coefs = np.array([solved.coef for solved in found]).T.astype(rows.dtype)
     answer = (chosen, coefs, np.array([solved.gap for solved in found]))
     return (*answer, [solved.iterations for solved in found]) if return_n_iter else answer
@@ -217,9 +217,13 @@ def check_precompute(precompute: Any) -> None:
         raise ValueError(f'precompute must be True, False, "auto" or a Gram matrix, not {precompute!r}.')
 
 
-def warn_of_gaps(name: str, found: Iterable[Penalised], max_iter: int, tol: float) -> None:
+def open_gaps(found: Iterable[Penalised]) -> list[float]:
+    """Return the gaps of solutions that are not as good as was asked for."""
+    return [solved.gap for solved in found if not solved.converged]
+
+
+def warn_of_gaps(name: str, gaps: Sequence[float], max_iter: int, tol: float) -> None:
     """Say that solutions are not as good as was asked for, if some are not."""
-    gaps = [solved.gap for solved in found if not solved.converged]
     if gaps:
         warn(
             f"{name} stopped after max_iter={max_iter} sweeps with a duality gap of {max(gaps):.3g}, which "

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.metadata_routing import UNUSED
 
+from bisector.engine.checkpoint import Checkpoint, checkpoint_of
 from bisector.engine.lazy_rows import by_rows
 from bisector.engine.sources import Source
 from bisector.engine.threads import one_blas_thread
@@ -19,7 +20,7 @@ from bisector.engine.validation import (
     check_training,
     store,
 )
-from bisector.linear.coefficient_paths import check_precompute, enet_path, warn_of_gaps
+from bisector.linear.coefficient_paths import check_precompute, enet_path, open_gaps, warn_of_gaps
 from bisector.linear.planes import HasPlanes, narrowed
 from bisector.solvers.lasso_problem import Penalised
 from bisector.solvers.penalised_path import penalised_data, penalised_path, unpenalised
@@ -63,6 +64,12 @@ class ElasticNet(MultiOutputMixin, RegressorMixin, HasPlanes):
     n_jobs : int, default=None
         Number of threads; None means all cores allowed here, one inside a joblib worker. The result is the
         same, bit for bit, for any number.
+    checkpoint : str or path, default=None
+        A file in which a long fit keeps what it has reached, every few seconds. If the fit is interrupted, even
+        killed, the same call goes on from there, to the same result bit for bit; other data or parameters are
+        refused. The file is removed when the fit ends. It holds the products of every two features, which
+        are all that the fit reads from the rows of narrow or tall data (none with alpha=0), and the coefficients
+        of every target that is done.
 
     Attributes
     ----------
@@ -115,6 +122,7 @@ class ElasticNet(MultiOutputMixin, RegressorMixin, HasPlanes):
         random_state: Any = None,
         selection: Literal["cyclic", "random"] = "cyclic",
         n_jobs: int | None = None,
+        checkpoint: Any = None,
     ) -> None:
         self.alpha = alpha
         self.l1_ratio = l1_ratio
@@ -128,6 +136,7 @@ class ElasticNet(MultiOutputMixin, RegressorMixin, HasPlanes):
         self.random_state = random_state
         self.selection = selection
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
 
     path = staticmethod(enet_path)
     __metadata_request__fit = {"check_input": UNUSED}  # noqa: RUF012, read by scikit-learn
@@ -153,9 +162,9 @@ folder, Dask array or dataframe, or list of delayed blocks, of shape (n_samples,
         warm = check_flag("warm_start", self.warm_start)
         check_common(self)
         rows, stand_in = check_training(self, X, y, sample_weight, multi_output=True)
-        found = solve_each_target(
-            self, rows, alpha, l1_ratio, start=getattr(self, "coef_", None) if warm else None
-        )
+        start = getattr(self, "coef_", None) if warm else None
+        with checkpoint_of(self.checkpoint, self, rows) as kept:
+            found = solve_each_target(self, rows, alpha, l1_ratio, kept, start)
         return store(self, stand_in, **learned(found, rows))
 
     @by_rows
@@ -200,26 +209,34 @@ def check_common(estimator: Any) -> None:
 
 
 def solve_each_target(
-    estimator: Any, rows: Source, alpha: float, l1_ratio: float, start: Floats | None = None
+    estimator: Any,
+    rows: Source,
+    alpha: float,
+    l1_ratio: float,
+    kept: Checkpoint,
+    start: Floats | None = None,
 ) -> list[Penalised]:
     """Fit every target by itself."""
     intercept, positive, n_jobs = estimator.fit_intercept, estimator.positive, estimator.n_jobs
     if alpha == 0:
         return unpenalised(rows, intercept=intercept, positive=positive, n_jobs=n_jobs)
     with one_blas_thread:  # once: to enter and leave at every step costs more than a small fit
-        data = penalised_data(rows, intercept=intercept, n_jobs=n_jobs)
+        data = penalised_data(rows, intercept=intercept, n_jobs=n_jobs, kept=kept)
         begin: list[Any] = [None] * data.n_targets
         if start is not None and start.size == data.n_targets * data.n_features:
             begin = list(start.reshape(data.n_targets, -1).astype(np.float64))
-        found = [
-            solved
-            for target in range(data.n_targets)
-            for solved in penalised_path(
+        found = []
+        for target in range(data.n_targets):
+            known = kept.recall(f"target {target}")
+            if known is not None:
+                found.append(Penalised.from_notes(known))
+                continue
+            found += penalised_path(
                 data, [alpha], target=target, l1_ratio=l1_ratio, positive=positive, tol=estimator.tol,
                 max_iter=estimator.max_iter, start=begin[target],
-            )
-        ]  # fmt: skip
-    warn_of_gaps(type(estimator).__name__, found, estimator.max_iter, estimator.tol)
+            )  # fmt: skip
+            kept.note(f"target {target}", **found[-1]._asdict())
+    warn_of_gaps(type(estimator).__name__, open_gaps(found), estimator.max_iter, estimator.tol)
     return found
 
 

@@ -19,7 +19,8 @@ class Lasso(ElasticNet):
     ----------
     alpha : float, default=1.0
         Strength of the penalty; 0 gives least squares.
-    fit_intercept, precompute, copy_X, max_iter, tol, warm_start, positive, random_state, selection, n_jobs
+    fit_intercept, precompute, copy_X, max_iter, tol, warm_start, positive, random_state, selection, n_jobs, \
+checkpoint
         As for `ElasticNet`.
 
     Attributes
@@ -57,6 +58,7 @@ class Lasso(ElasticNet):
         random_state: Any = None,
         selection: Literal["cyclic", "random"] = "cyclic",
         n_jobs: int | None = None,
+        checkpoint: Any = None,
     ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -69,3 +71,4 @@ class Lasso(ElasticNet):
         self.random_state = random_state
         self.selection = selection
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint

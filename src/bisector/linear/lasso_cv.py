@@ -10,16 +10,16 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
 from bisector.engine.blocks import Block
+from bisector.engine.checkpoint import Checkpoint, checkpoint_of
 from bisector.engine.lazy_rows import by_rows
 from bisector.engine.map_reduce import map_reduce
 from bisector.engine.progress import track
 from bisector.engine.sources import Source, SparseSource
 from bisector.engine.threads import parallel
 from bisector.engine.validation import check_choice, check_training, store
-from bisector.linear.coefficient_paths import check_alphas, enet_path, lasso_path, warn_of_gaps
+from bisector.linear.coefficient_paths import check_alphas, enet_path, lasso_path, open_gaps, warn_of_gaps
 from bisector.linear.elastic_net import check_common, check_l1_ratio, learned, solve_each_target
 from bisector.linear.planes import HasPlanes
-from bisector.solvers.lasso_problem import Penalised
 from bisector.solvers.least_squares import Squares
 from bisector.solvers.penalised_path import penalised_data, penalised_path
 
@@ -42,6 +42,7 @@ class _ChoosesPenalty(RegressorMixin, HasPlanes):
     cv: Any
     verbose: bool | int
     rule: str
+    checkpoint: Any
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, **params: Any) -> Self:
         """Choose the penalty, and fit all rows with it.
@@ -64,17 +65,14 @@ folder, Dask array or dataframe, or list of delayed blocks, of shape (n_samples,
         check_choice("rule", self.rule, ("min", "one-standard-error"))
         ratios = [check_l1_ratio(ratio) for ratio in np.atleast_1d(self._l1_ratios()).tolist()]
         rows, stand_in = check_training(self, X, y, sample_weight)
-        data = penalised_data(rows, intercept=self.fit_intercept, n_jobs=self.n_jobs)
-        alphas = np.array(
-            [check_alphas(self.alphas, self.eps, data, ratio, self.positive) for ratio in ratios]
-        )
-        del data
         folds = self._folds(rows, params)
-        errors = self._errors(rows, folds, ratios, alphas)
-        chosen = choose(errors, alphas)
-        alpha = chosen.alpha_min if self.rule == "min" else chosen.alpha_one_standard_error
-        ratio = ratios[chosen.ratio]
-        found = solve_each_target(self, rows, alpha, ratio)
+        with checkpoint_of(self.checkpoint, self, rows, folds=folds) as kept:
+            alphas = self._grids(rows, ratios, kept)
+            errors = self._errors(rows, folds, ratios, alphas, kept)
+            chosen = choose(errors, alphas)
+            alpha = chosen.alpha_min if self.rule == "min" else chosen.alpha_one_standard_error
+            ratio = ratios[chosen.ratio]
+            found = solve_each_target(self, rows, alpha, ratio, kept)
         return store(
             self,
             stand_in,
@@ -127,16 +125,37 @@ folder, Dask array or dataframe, or list of delayed blocks, of shape (n_samples,
             found.append((train, test))
         return found
 
-    def _errors(self, rows: Source, folds: list[Fold], ratios: list[float], alphas: Floats) -> Floats:
+    def _grids(self, rows: Source, ratios: list[float], kept: Checkpoint) -> Floats:
+        """Return the penalties to try, (n_ratios, n_alphas)."""
+        known = kept.recall("grids")
+        if known is not None:
+            return known["alphas"]
+        data = penalised_data(rows, intercept=self.fit_intercept, n_jobs=self.n_jobs, kept=kept)
+        grids = [check_alphas(self.alphas, self.eps, data, ratio, self.positive) for ratio in ratios]
+        kept.note("grids", alphas=grids)
+        return np.array(grids)
+
+    def _errors(
+        self, rows: Source, folds: list[Fold], ratios: list[float], alphas: Floats, kept: Checkpoint
+    ) -> Floats:
         """Return the mean squared errors on test rows, (n_ratios, n_folds, n_alphas)."""
-        stopped: list[Penalised] = []
+        stopped: list[float] = []
         with track("choosing a penalty", total=len(folds), verbose=self.verbose) as bar:
 
-            def score(fold: Fold) -> Floats:
+            def score(number: int) -> Floats:
+                known = kept.recall(f"fold {number}")
+                if known is None:
+                    known = score_anew(folds[number])
+                    kept.note(f"fold {number}", **known)
+                stopped.extend(np.asarray(known["gaps"]).tolist())
+                bar.advance()
+                return np.asarray(known["errors"])
+
+            def score_anew(fold: Fold) -> dict[str, Any]:
                 train, test = copy(rows), copy(rows)
                 train.sample_weight, test.sample_weight = fold
                 data = penalised_data(train, intercept=self.fit_intercept, n_jobs=self.n_jobs)
-                errors = []
+                errors, gaps = [], []
                 for ratio, falling in zip(ratios, alphas, strict=True):
                     found = list(
                         penalised_path(
@@ -144,7 +163,7 @@ folder, Dask array or dataframe, or list of delayed blocks, of shape (n_samples,
                             max_iter=self.max_iter,
                         )
                     )  # fmt: skip
-                    stopped.extend(solved for solved in found if not solved.converged)
+                    gaps += open_gaps(found)
                     coefs: Any = np.array([solved.coef for solved in found]).T
                     offsets = np.array([solved.intercept for solved in found])
                     if isinstance(rows, SparseSource):
@@ -153,12 +172,12 @@ folder, Dask array or dataframe, or list of delayed blocks, of shape (n_samples,
                         coefs = csr_array(coefs)
                     total = map_reduce(block_test_squares, test, coefs, offsets, n_jobs=self.n_jobs)
                     errors.append(total.squares / fold[1].sum())
-                bar.advance()
-                return np.array(errors)
+                return {"errors": np.array(errors), "gaps": np.array(gaps)}
 
             few = rows.n_rows * rows.n_features**2 <= _FEW_PRODUCTS
             errors = np.stack(
-                parallel(score, folds, n_jobs=1 if few or rows.executor else self.n_jobs), axis=1
+                parallel(score, range(len(folds)), n_jobs=1 if few or rows.executor else self.n_jobs),
+                axis=1,
             )
         warn_of_gaps(f"{type(self).__name__} on a fold", stopped, self.max_iter, self.tol)
         return errors
@@ -232,6 +251,12 @@ class LassoCV(_ChoosesPenalty):
     rule : {"min", "one-standard-error"}, default="min"
         Whether to choose the penalty with the least mean error, or the largest penalty whose mean error is at most
         one standard error above it: a simpler model that is about as good.
+    checkpoint : str or path, default=None
+        A file in which a long fit keeps what it has reached, every few seconds. If the fit is interrupted, even
+        killed, the same call goes on from there, to the same result bit for bit; other data or parameters are
+        refused. The file is removed when the fit ends. It holds the products of every two features (of
+        narrow or tall data), and the errors of every fold that is done. Folds that are drawn by chance need a seed
+        to be the same again.
 
     Attributes
     ----------
@@ -276,6 +301,7 @@ class LassoCV(_ChoosesPenalty):
         random_state: Any = None,
         selection: Literal["cyclic", "random"] = "cyclic",
         rule: Literal["min", "one-standard-error"] = "min",
+        checkpoint: Any = None,
     ) -> None:
         self.eps = eps
         self.alphas = alphas
@@ -291,6 +317,7 @@ class LassoCV(_ChoosesPenalty):
         self.random_state = random_state
         self.selection = selection
         self.rule = rule
+        self.checkpoint = checkpoint
 
     path = staticmethod(lasso_path)
 
@@ -303,7 +330,7 @@ class ElasticNetCV(_ChoosesPenalty):
     l1_ratio : float or list of float, default=0.5
         Shares of the lasso's penalty to try.
     eps, alphas, fit_intercept, precompute, max_iter, tol, cv, copy_X, verbose, n_jobs, positive, random_state, \
-selection, rule
+selection, rule, checkpoint
         As for `LassoCV`. The rule of one standard error keeps the mix that has the least mean error.
 
     Attributes
@@ -345,6 +372,7 @@ selection, rule
         random_state: Any = None,
         selection: Literal["cyclic", "random"] = "cyclic",
         rule: Literal["min", "one-standard-error"] = "min",
+        checkpoint: Any = None,
     ) -> None:
         self.l1_ratio = l1_ratio
         self.eps = eps
@@ -361,6 +389,7 @@ selection, rule
         self.random_state = random_state
         self.selection = selection
         self.rule = rule
+        self.checkpoint = checkpoint
 
     path = staticmethod(enet_path)
 

@@ -25,12 +25,18 @@ import numpy as np
 from bisector.engine.memory import require
 from bisector.reports.consistency import check_model
 from bisector.reports.faults import ModelFileFault, listed
+from bisector.reports.lazy_parts import plain_model
 
 FORMAT = 1
 _PACKAGE = __name__.partition(".")[0]
 # Types that hold what the user wrote, and cannot be kept without keeping code.
 _NEVER = ("bisector.distances.compiled.Compiled",)
-_PLAIN = ("numpy.dtype", "numpy.random.mtrand.RandomState", "scipy.sparse._csr.csr_array")
+_PLAIN = (
+    "numpy.dtype",
+    "numpy.random.mtrand.RandomState",
+    "scipy.sparse._csr.csr_array",
+    "scipy.sparse._csr.csr_matrix",
+)
 _MOST_MEMBERS = 100_000
 # Of scikit-learn: models that hand arrays of theirs to compiled code, which does not look where it reads.
 _UNCHECKED = (
@@ -67,7 +73,8 @@ def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None
     Parameters
     ----------
     model : estimator
-        Of this library, or of scikit-learn; pipelines of them too.
+        Of this library, or of scikit-learn; pipelines of them too. Of a model that was fitted on a Dask collection,
+        answers to its training rows that are still to be computed, as ``labels_`` of `KMeans`, are left out.
     path : str or Path
         Where to. The file appears when it is complete, or not at all.
     about : mapping, optional
@@ -81,7 +88,8 @@ def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None
     Raises
     ------
     ModelFileFault
-        If the model holds what only code can bring back, such as a distance that the user wrote.
+        If the model holds what only code can bring back, such as a distance that the user wrote; or if it answers
+        from training rows that are in the partitions of a Dask collection.
 
     See Also
     --------
@@ -104,7 +112,7 @@ def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None
 
     content = {
         "format": FORMAT,
-        "model": model,
+        "model": plain_model(model),
         "about": dict(about or {}),
         "versions": _versions(),
         "written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),

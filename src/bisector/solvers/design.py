@@ -95,11 +95,15 @@ class Design:
             return make(self.whole.X, slice(0, self.rows.n_rows), *fixed)
         return map_reduce(_visit, self.rows, self, make, *fixed, n_jobs=self.n_jobs, doing=doing)
 
+    def each(self, make: Callable[..., Floats], *fixed: Any) -> Floats:
+        """Return ``make(X, rows, *fixed)`` of all blocks, which has one entry a row, joined."""
+        if self.whole is not None:
+            return make(self.whole.X, slice(0, self.rows.n_rows), *fixed)
+        return np.asarray(map_blocks(_visit, self.rows, self, make, *fixed, n_jobs=self.n_jobs))
+
     def scores(self, plane: Plane) -> Floats:
         """Return w·x + b of every row."""
-        if self.whole is not None:
-            return np.asarray(self.whole.X @ plane.weights) + plane.intercept
-        return np.asarray(map_blocks(_score, self.rows, self, plane, n_jobs=self.n_jobs))
+        return self.each(score, plane)
 
     def combine(self, multipliers: Floats) -> Floats:
         """Return Σ vᵢxᵢ."""
@@ -181,13 +185,14 @@ def column_sizes(rows: Source, n_jobs: int | None) -> Floats:
     return sizes
 
 
-def _visit(block: Block, design: Design, make: Callable[..., Sums], *fixed: Any) -> Sums:
+def _visit(block: Block, design: Design, make: Callable[..., Any], *fixed: Any) -> Any:
     rows = slice(block.first_row, block.first_row + block.X.shape[0])
     return make(design.values(block), rows, *fixed)
 
 
-def _score(block: Block, design: Design, plane: Plane) -> Floats:
-    return np.asarray(design.values(block) @ plane.weights) + plane.intercept
+def score(X: Any, rows: slice, plane: Plane) -> Floats:
+    """Return w·x + b of some rows."""
+    return np.asarray(X @ plane.weights) + plane.intercept
 
 
 def _combine(X: Any, rows: slice, multipliers: Floats) -> Sums:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from bisector.engine.checkpoint import NOWHERE, Checkpoint
 from bisector.engine.progress import Bar
 
 from .design import Floats, Plane
@@ -31,7 +32,14 @@ TIMES_THE_MEAN = 2.0
 
 
 def dual_coordinate(
-    problem: MarginProblem, X: Any, *, tol: float, max_iter: int, rng: np.random.Generator, bar: Bar
+    problem: MarginProblem,
+    X: Any,
+    *,
+    tol: float,
+    max_iter: int,
+    rng: np.random.Generator,
+    bar: Bar,
+    kept: Checkpoint = NOWHERE,
 ) -> tuple[Certificate, int]:
     """Return a plane with its multipliers and certificate, and the number of rounds.
 
@@ -47,6 +55,8 @@ def dual_coordinate(
     rng : Generator
         Decides on the order in which multipliers move.
     bar : Bar
+    kept : Checkpoint, optional
+        Where to note the multipliers after every round.
     """
     from bisector.engine.loops import given
 
@@ -63,9 +73,18 @@ def dual_coordinate(
     alpha, w, intercept = np.zeros(n), np.zeros(d), np.array([0.0, price])
     active, n_active, limits, sums = np.arange(n), n, np.array([-np.inf, np.inf]), np.zeros(5)
     best: Certificate | None = None
-    threshold, since = 1.5 * tol, 0
-    for iteration in range(1, max_iter + 1):
+    threshold, since, before, drawn = 1.5 * tol, 0, 0, 0
+    known = kept.recall("rounds")
+    if known is not None:
+        alpha, w, intercept, active, limits = (
+            known[name] for name in ("alpha", "w", "intercept", "active", "limits")
+        )
+        n_active, since, before, drawn = known["counts"].tolist()
+        threshold, best = float(known["threshold"]), Certificate.from_notes(known)
+        skip_draws(rng, drawn)
+    for iteration in range(before + 1, max_iter + 1):
         shuffle(given(rng.random(n_active)), n_active, active)
+        drawn += n_active
         relaxation = RELAXATION if iteration > CAUTIOUS_ROUNDS else 1.0
         met = n_active
         n_active = descend(
@@ -94,7 +113,24 @@ def dual_coordinate(
             if n_active < n:
                 n_active, since = n, FULL_ROUNDS - 1
                 limits[:] = -np.inf, np.inf
+        kept.note(
+            "rounds",
+            alpha=alpha,
+            w=w,
+            intercept=intercept,
+            active=active,
+            limits=limits,
+            counts=(n_active, since, iteration, drawn),
+            threshold=threshold,
+            **(best.as_notes() if best else {}),
+        )
     raise AssertionError("the last round returns")
+
+
+def skip_draws(rng: np.random.Generator, count: int) -> None:
+    """Leave a generator as if so many uniform numbers had been drawn from it."""
+    source: Any = rng.bit_generator
+    source.advance(count)
 
 
 def _as_rows(X: Any) -> tuple[Floats, Any, Any]:

@@ -13,8 +13,9 @@ cannot be told from the rounding of its own sum does not count; on columns that 
 proved otherwise.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -73,6 +74,24 @@ class Certificate(NamedTuple):
     def gap(self) -> float:
         distance = max(self.objective - self.bound, 0.0)
         return distance / self.objective if self.objective > 0 else distance
+
+    def as_notes(self) -> dict[str, Any]:
+        """Return all of it under names that a checkpoint can keep beside others."""
+        (weights, intercept), alpha, objective, bound = self
+        return {
+            "best_weights": weights, "best_intercept": intercept, "best_alpha": alpha,
+            "best_objective": objective, "best_bound": bound,
+        }  # fmt: skip
+
+    @staticmethod
+    def from_notes(known: Mapping[str, Any]) -> "Certificate | None":
+        """Return what was noted; None if nothing was."""
+        if "best_alpha" not in known:
+            return None
+        plane = Plane(known["best_weights"], float(known["best_intercept"]))
+        return Certificate(
+            plane, known["best_alpha"], float(known["best_objective"]), float(known["best_bound"])
+        )
 
 
 def certify(problem: MarginProblem, plane: Plane, alpha: Floats) -> Certificate:

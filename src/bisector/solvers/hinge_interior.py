@@ -9,12 +9,17 @@ wide as a plane, (diag(p) + XᵀΘX)Δw = r with Θᵢ = Cᵢ / (sᵢ/aᵢ + ξ�
 over the rows, and steps number about fifteen whatever the data: badly scaled columns and large C included.
 
 As the products are relaxed to μ per unit of cost, a row of cost 2C takes the path of two rows of cost C.
+
+The state of a row follows from the steps taken, which are all that a checkpoint keeps. Tasks cannot write where
+other processes read: of rows that are elsewhere the state is kept here, and what moves them is fetched.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from bisector.engine.checkpoint import NOWHERE, Checkpoint
 from bisector.engine.progress import Bar
 
 from .design import Design, Floats, Plane, Sums, solve_positive
@@ -41,7 +46,18 @@ class Interior(NamedTuple):
     dxi: Floats
 
 
-def hinge_interior(problem: MarginProblem, *, tol: float, max_iter: int, bar: Bar) -> tuple[Certificate, int]:
+class Step(NamedTuple):
+    """A step of the plane: the direction that was tried, the one that was taken, the μ aimed at, and how far."""
+
+    first: Floats
+    direction: Floats
+    mu: float
+    length: float = 0.0
+
+
+def hinge_interior(
+    problem: MarginProblem, *, tol: float, max_iter: int, bar: Bar, kept: Checkpoint = NOWHERE
+) -> tuple[Certificate, int]:
     """Return a plane with its multipliers and certificate, and the number of steps.
 
     Parameters
@@ -52,6 +68,8 @@ def hinge_interior(problem: MarginProblem, *, tol: float, max_iter: int, bar: Ba
         Relative gap at which to stop.
     max_iter : int
     bar : Bar
+    kept : Checkpoint, optional
+        Where to note the steps.
     """
     design, total = problem.design, float(problem.cost.sum())
     d, width = design.rows.n_features, design.width
@@ -59,33 +77,65 @@ def hinge_interior(problem: MarginProblem, *, tol: float, max_iter: int, bar: Ba
     alpha = state.cost * state.a * state.side
     # What is missing in the two equations of the multipliers; steps shrink it.
     off = np.append(design.combine(alpha) - design.penalty * solution[:d], alpha.sum())[:width]
-    step, target, best = 0.0, 5 * tol, None
-    for iteration in range(max_iter + 1):
+    taken: list[Step] = []
+    target, best, best_at = 5 * tol, None, -1
+    known = kept.recall("interior point")
+    if known is not None:
+        taken = [
+            Step(first, direction, float(mu), float(length))
+            for first, direction, mu, length in zip(
+                known["first"], known["direction"], known["mu"], known["length"], strict=True
+            )
+        ]
+        target, best_at = float(known["target"]), int(known["best_at"])
+        if best_at >= 0:
+            best = finish(problem, *_position(problem, taken[:best_at]), tol)
+        state = _retraced(problem, taken)
+        for step in taken:
+            solution += step.length * step.direction
+            off *= 1 - step.length
+    elsewhere = design.rows.executor is not None
+    for iteration in range(len(taken), max_iter + 1):
+        length = taken[-1].length if taken else 0.0
+        if elsewhere:
+            move(state, length)
+            length = 0.0
         with np.errstate(over="ignore", invalid="ignore"):  # noticed below
-            gram, towards, centring, loss, bound, products = design.sum(advance, state, step, design).sums
-        length = problem.length(solution[:d])
-        bound = length + bound - problem.missing(off[:d], float(state.cost @ state.a))
-        objective = length + loss
+            gram, towards, centring, loss, bound, products = design.sum(advance, state, length, design).sums
+        cost = problem.length(solution[:d])
+        bound = cost + bound - problem.missing(off[:d], float(state.cost @ state.a))
+        objective = cost + loss
         gap, mu = (objective - bound) / max(objective, 1e-300), products / (2 * total)
         bar.advance(note=f"gap {gap:.1e}")
         stuck = iteration == max_iter or mu < LEAST_PRODUCT or not np.isfinite(gram).all()
         if gap <= target or stuck:
             found = finish(problem, _plane(solution, d), state, tol)
-            best = found if best is None or found.gap < best.gap else best
+            if best is None or found.gap < best.gap:
+                best, best_at = found, iteration
             if best.gap <= tol or stuck:
                 return best, iteration
             target = 0.3 * gap
         gram[np.arange(d), np.arange(d)] += design.penalty
         first = solve_positive(gram, np.column_stack([towards + off, centring]))
-        tried = design.sum(predict, state, first[:, 0], design.intercept)
+        aim = first[:, 0].copy()
+        tried = design.sum(predict, state, aim, design.intercept, not elsewhere)
         correction, linear, quadratic = tried.sums
         reach = min(1.0, tried.least)
         left = (products + reach * (linear + reach * quadratic)) / products
         wanted = mu * min(max(left, 0.0), 1.0) ** 3
-        direction = first[:, 0] + wanted * first[:, 1] + solve_positive(gram, correction)
-        step = min(1.0, SHARE_OF_STEP * design.sum(correct, state, direction, wanted, design.intercept).least)
-        solution += step * direction
-        off *= 1 - step
+        direction = aim + wanted * first[:, 1] + solve_positive(gram, correction)
+        step = Step(aim, direction, wanted)
+        if elsewhere:
+            moves = design.each(turn, state, step, design.intercept)
+            state.da[:], state.ds[:], state.dxi[:] = moves.T
+            reach = _reach(*state[2:])
+        else:
+            reach = design.sum(correct, state, step, design.intercept).least
+        taken.append(step._replace(length=min(1.0, SHARE_OF_STEP * reach)))
+        solution += taken[-1].length * direction
+        off *= 1 - taken[-1].length
+        columns = dict(zip(Step._fields, zip(*taken, strict=True), strict=True))
+        kept.note("interior point", **columns, target=target, best_at=best_at)
     raise AssertionError("the last iteration returns")
 
 
@@ -101,11 +151,9 @@ def begin(problem: MarginProblem) -> Interior:
 
 def advance(X: Any, rows: slice, state: Interior, step: float, design: Design) -> Sums:
     """Move some rows, and sum what the next step is made of."""
-    side, cost, a, s, xi, da, ds, dxi = (part[rows] for part in state)
-    if step:
-        np.clip(a + step * da, LEAST_PRODUCT**2, ALMOST_ONE, out=a)
-        s += step * ds
-        xi += step * dxi
+    part = Interior(*(array[rows] for array in state))
+    move(part, step)
+    side, cost, a, s, xi, *_ = part
     rest, surplus = 1 - a, s - xi
     theta = cost / (s / a + xi / rest)
     pulls = np.stack([-surplus * side, (1 / a - 1 / rest) * side], axis=1)
@@ -123,13 +171,22 @@ def advance(X: Any, rows: slice, state: Interior, step: float, design: Design) -
     )
 
 
-def predict(X: Any, rows: slice, state: Interior, direction: Floats, intercept: bool) -> Sums:
+def move(part: Interior, length: float) -> None:
+    """Move rows in the direction they have."""
+    if length:
+        np.clip(part.a + length * part.da, LEAST_PRODUCT**2, ALMOST_ONE, out=part.a)
+        part.s[:] += length * part.ds
+        part.xi[:] += length * part.dxi
+
+
+def predict(X: Any, rows: slice, state: Interior, direction: Floats, intercept: bool, noted: bool) -> Sums:
     """Try the step to μ = 0: what it leaves of the products, and the terms of second order to correct for."""
     side, cost, a, s, xi, *_ = part = tuple(array[rows] for array in state)
     da, ds, dxi = _moves(X, part, direction, 0.0, 0.0, intercept)
     rest = 1 - a
     theta = cost / (s / a + xi / rest)
-    state.ds[rows], state.dxi[rows] = da * ds, da * dxi  # kept for the correction
+    if noted:  # for the correction
+        state.ds[rows], state.dxi[rows] = da * ds, da * dxi
     pull = -theta * side * (da * ds / a + da * dxi / rest)
     linear = float(cost @ (a * ds + s * da + rest * dxi - xi * da))
     return Sums(
@@ -138,12 +195,47 @@ def predict(X: Any, rows: slice, state: Interior, direction: Floats, intercept: 
     )
 
 
-def correct(X: Any, rows: slice, state: Interior, direction: Floats, mu: float, intercept: bool) -> Sums:
+def correct(X: Any, rows: slice, state: Interior, step: Step, intercept: bool) -> Sums:
     """Find how the rows move, and how far they can."""
     part = tuple(array[rows] for array in state)
-    moves = _moves(X, part, direction, mu - state.ds[rows], mu + state.dxi[rows], intercept)
+    below, above = step.mu - state.ds[rows], step.mu + state.dxi[rows]
+    moves = _moves(X, part, step.direction, below, above, intercept)
     state.da[rows], state.ds[rows], state.dxi[rows] = moves
     return Sums((), _reach(part[2], part[3], part[4], *moves))
+
+
+def turn(X: Any, rows: slice, state: Interior, step: Step, intercept: bool) -> Floats:
+    """Return how some rows move, as columns: what `predict` and `correct` find, without writing anything."""
+    part = tuple(array[rows] for array in state)
+    da, ds, dxi = _moves(X, part, step.first, 0.0, 0.0, intercept)
+    moves = _moves(X, part, step.direction, step.mu - da * ds, step.mu + da * dxi, intercept)
+    return np.stack(moves, axis=1)
+
+
+def retrace(X: Any, rows: slice, state: Interior, taken: Sequence[Step], intercept: bool) -> Floats:
+    """Return a, s, ξ and their moves of some rows after these steps, as columns; the last is not yet made."""
+    part = Interior(*(array[rows].copy() for array in state))
+    everyone = slice(None)
+    for number, step in enumerate(taken):
+        move(part, taken[number - 1].length if number else 0.0)
+        part.da[:], part.ds[:], part.dxi[:] = turn(X, everyone, part, step, intercept).T
+    return np.stack(part[2:], axis=1)
+
+
+def _retraced(problem: MarginProblem, taken: Sequence[Step]) -> Interior:
+    """Return the state of all rows after these steps, in one pass; the last is not yet made."""
+    design, state = problem.design, begin(problem)
+    rows = design.each(retrace, state, taken, design.intercept)
+    return Interior(problem.side, problem.cost, *(column.copy() for column in rows.T))
+
+
+def _position(problem: MarginProblem, taken: Sequence[Step]) -> tuple[Plane, Interior]:
+    """Return the plane and the rows where these steps lead."""
+    solution, state = np.zeros(problem.design.width), _retraced(problem, taken)
+    for step in taken:
+        solution += step.length * step.direction
+    move(state, taken[-1].length if taken else 0.0)
+    return _plane(solution, problem.design.rows.n_features), state
 
 
 def _moves(

@@ -22,6 +22,7 @@ Every term of both sums is at least zero, so that rounding cannot make a gap loo
 itself. A fit is done when its gap is at most tol·‖y‖².
 """
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,3 +76,9 @@ class Penalised(NamedTuple):
     gap: float
     iterations: int
     converged: bool
+
+    @classmethod
+    def from_notes(cls, known: Mapping[str, Any]) -> "Penalised":
+        """Return a solution as a checkpoint has kept it, field by field."""
+        coef, intercept, objective, gap, iterations, converged = (known[name] for name in cls._fields)
+        return cls(coef, float(intercept), float(objective), float(gap), int(iterations), bool(converged))

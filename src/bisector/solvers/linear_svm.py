@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bisector.engine.checkpoint import NOWHERE, Checkpoint
 from bisector.engine.progress import Bar
 from bisector.engine.sources import Source
 from bisector.engine.threads import one_blas_thread, parallel
@@ -85,6 +86,7 @@ def margin_planes(
     intercept: bool,
     n_jobs: int | None,
     bar: Bar,
+    kept: Checkpoint = NOWHERE,
 ) -> list[MarginPlane]:
     """Find a plane for each way to divide the rows into two sides.
 
@@ -100,6 +102,8 @@ def margin_planes(
     n_jobs : int, optional
         Planes are found side by side; a single one with all threads.
     bar : Bar
+    kept : Checkpoint, optional
+        Where to note what each plane has come to.
 
     Examples
     --------
@@ -117,13 +121,26 @@ def margin_planes(
     # One BLAS thread throughout: what is not done block by block is short, and waking others takes longer.
     with one_blas_thread:
         design = make_design(rows, intercept=intercept, n_jobs=n_jobs)
-        visited = _visited_rows(design) if _visits_rows(design, task) else None
+        visited = None
+        if _visits_rows(design, task):
+            visited = _visited_rows(design)
+            task = _same_order(task, kept)
 
-        def find(side: NDArray[np.bool_]) -> MarginPlane:
-            problem = MarginProblem(design, np.where(side, 1.0, -1.0), cost, task.squared)
-            return _find(problem, visited, task, bar)
+        def find(number: int) -> MarginPlane:
+            side = np.where(sides[number], 1.0, -1.0)
+            problem = MarginProblem(design, side, cost, task.squared)
+            return _find(problem, visited, task, bar, kept.part(f"plane {number}"))
 
-        return parallel(find, sides, n_jobs=n_jobs) if len(sides) > 1 else [find(sides[0])]
+        return parallel(find, range(len(sides)), n_jobs=n_jobs) if len(sides) > 1 else [find(0)]
+
+
+def _same_order(task: Task, kept: Checkpoint) -> Task:
+    """Return the task with the seed that the fit began with: one that goes on may have drawn another."""
+    known = kept.recall("order")
+    if known is not None:
+        return replace(task, seed=int(known["seed"]))
+    kept.note("order", seed=task.seed)
+    return task
 
 
 def _visits_rows(design: Design, task: Task) -> bool:
@@ -137,7 +154,7 @@ def _visited_rows(design: Design) -> Any:
     return design.coordinates.apply_sparse(X) if hasattr(X, "tocsr") else design.coordinates.apply(X)
 
 
-def _find(problem: MarginProblem, visited: Any, task: Task, bar: Bar) -> MarginPlane:
+def _find(problem: MarginProblem, visited: Any, task: Task, bar: Bar, kept: Checkpoint) -> MarginPlane:
     d, steps = problem.design.rows.n_features, min(task.max_iter, MOST_STEPS)
     work = float(problem.design.rows.n_rows) * d * d
     if task.absolute:
@@ -148,6 +165,7 @@ def _find(problem: MarginProblem, visited: Any, task: Task, bar: Bar) -> MarginP
             max_iter=task.max_iter,
             rng=np.random.default_rng(task.seed),
             bar=bar,
+            kept=kept,
         )
         return _plane(problem, found, iterations, task, "coordinate descent")
     iterations = 0
@@ -163,23 +181,24 @@ def _find(problem: MarginProblem, visited: Any, task: Task, bar: Bar) -> MarginP
             max_iter=rounds,
             rng=np.random.default_rng(task.seed),
             bar=bar,
+            kept=kept,
         )
         if found.gap <= task.tol or d > MANY_FEATURES or iterations >= task.max_iter:
             return _plane(problem, found, iterations, task, "dual coordinate descent")
     if problem.squared:
-        found, more = squared_hinge_newton(problem, max_iter=steps, bar=bar)
+        found, more = squared_hinge_newton(problem, max_iter=steps, bar=bar, kept=kept)
         if found.gap > task.tol:
-            found, more = _nearly_hard(problem, found, more, task, bar)
+            found, more = _nearly_hard(problem, found, more, task, bar, kept)
         return _plane(problem, found, iterations + more, task, "newton")
     tol = min(task.tol, ALL_DIGITS) if work <= CHEAP else task.tol
-    found, more = hinge_interior(problem, tol=tol, max_iter=steps, bar=bar)
+    found, more = hinge_interior(problem, tol=tol, max_iter=steps, bar=bar, kept=kept)
     if found.gap > task.tol:
-        found, more = _nearly_hard(problem, found, more, task, bar)
+        found, more = _nearly_hard(problem, found, more, task, bar, kept)
     return _plane(problem, found, iterations + more, task, "interior point")
 
 
 def _nearly_hard(
-    problem: MarginProblem, found: Certificate, iterations: int, task: Task, bar: Bar
+    problem: MarginProblem, found: Certificate, iterations: int, task: Task, bar: Bar, kept: Checkpoint
 ) -> tuple[Certificate, int]:
     """Find the plane of sides that can be separated, where rows are so long that no multiplier gets near its bound.
 
@@ -192,12 +211,13 @@ def _nearly_hard(
         bound = factor / length
         if bound >= problem.cost.min():
             continue
+        part = kept.part(f"bound {factor:g}")
         nearer = replace(problem, cost=np.full_like(problem.cost, bound))
         if problem.squared:
-            tried, more = squared_hinge_newton(nearer, max_iter=steps, bar=bar)
+            tried, more = squared_hinge_newton(nearer, max_iter=steps, bar=bar, kept=part)
             tried = tried._replace(plane=lifted(problem, tried.plane))
         else:
-            tried, more = hinge_interior(nearer, tol=task.tol, max_iter=steps, bar=bar)
+            tried, more = hinge_interior(nearer, tol=task.tol, max_iter=steps, bar=bar, kept=part)
         proved = certify(problem, tried.plane, tried.alpha)
         iterations += more
         if proved.gap < found.gap:

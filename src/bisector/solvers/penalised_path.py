@@ -11,12 +11,13 @@ the columns are looked at as often as `working_sets` needs them.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bisector.engine.blocks import as_columns
+from bisector.engine.checkpoint import NOWHERE, Checkpoint
 from bisector.engine.memory import readable, require
 from bisector.engine.moments import LARGEST, SMALLEST
 from bisector.engine.progress import track
@@ -116,21 +117,40 @@ class PenalisedData(ABC):
 
 
 class Moments(PenalisedData):
-    """Data known by their first and second moments."""
+    """Data known by their first and second moments, which a checkpoint keeps: what follows reads no rows."""
 
-    def __init__(self, rows: Source, *, intercept: bool, n_jobs: int | None) -> None:
+    def __init__(
+        self, rows: Source, *, intercept: bool, n_jobs: int | None, kept: Checkpoint = NOWHERE
+    ) -> None:
+        known = kept.recall("moments")
+        if known is None:
+            known = self._gathered(rows, intercept, n_jobs)
+            kept.note("moments", **known)
+        self._G, self._q, self._squares = known["G"], known["q"], known["squares"]
+        self.n_features, self.n_targets = self._q.shape
+        self.weight = float(known["weight"])
+        self.unit, self.unit_y = known["unit"], known["unit_y"]
+        self.mean, self.mean_y = known["mean"], known["mean_y"]
+
+    @staticmethod
+    def _gathered(rows: Source, intercept: bool, n_jobs: int | None) -> dict[str, Any]:
         with one_blas_thread:
             found = gather(rows, n_jobs)
-        G, q, self._squares = found.about_mean() if intercept else found.about_zero()
+        G, q, squares = found.about_mean() if intercept else found.about_zero()
         constant = column_lengths(found, G, intercept) == 0
         if constant.any():
             G[constant], G[:, constant], q[constant] = 0.0, 0.0, 0.0
-        self._G, self._q = G, q
-        self.n_features, self.n_targets = q.shape
-        self.weight = found.weight
-        self.unit, self.unit_y = found.of_x.scale, found.of_y.scale
-        self.mean = found.mean_x if intercept else np.zeros(self.n_features)
-        self.mean_y = found.mean_y if intercept else np.zeros(self.n_targets)
+        d, n_targets = q.shape
+        return {
+            "G": G,
+            "q": q,
+            "squares": squares,
+            "weight": found.weight,
+            "unit": found.of_x.scale,
+            "unit_y": found.of_y.scale,
+            "mean": found.mean_x if intercept else np.zeros(d),
+            "mean_y": found.mean_y if intercept else np.zeros(n_targets),
+        }
 
     def correlations(self, target: int) -> Floats:
         return self._q[:, target]
@@ -247,13 +267,16 @@ def _in_memory(rows: Source) -> Source:
     return held
 
 
-def penalised_data(rows: Source, *, intercept: bool = True, n_jobs: int | None = None) -> PenalisedData:
-    """Read what the problem depends on from a source with targets."""
+def penalised_data(
+    rows: Source, *, intercept: bool = True, n_jobs: int | None = None, kept: Checkpoint = NOWHERE
+) -> PenalisedData:
+    """Read what the problem depends on from a source with targets; note it, if that is much less than the rows."""
     n, d = rows.n_rows, rows.n_features
     products = rows.X.nnz * (1 + rows.X.nnz // n) if isinstance(rows, SparseSource) else n * d * d
     tall = n >= TALL * d and products + d * d <= MANY_PRODUCTS
-    kind = Moments if d <= FEW_FEATURES or tall else Columns
-    return kind(rows, intercept=intercept, n_jobs=n_jobs)
+    if d <= FEW_FEATURES or tall:
+        return Moments(rows, intercept=intercept, n_jobs=n_jobs, kept=kept)
+    return Columns(rows, intercept=intercept, n_jobs=n_jobs)
 
 
 def penalised_path(

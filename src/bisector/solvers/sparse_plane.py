@@ -16,9 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from bisector.engine.checkpoint import NOWHERE, Checkpoint
 from bisector.engine.progress import Bar
 
 from .design import Design, Floats, Plane
+from .dual_coordinate import skip_draws
 from .hinge_certificate import EPS, ROUNDINGS, Certificate, MarginProblem, balanced, squared_middle
 
 # Rounds between two measurements of the gap.
@@ -26,7 +28,14 @@ ROUNDS = 5
 
 
 def sparse_plane(
-    problem: MarginProblem, X: Any, *, tol: float, max_iter: int, rng: np.random.Generator, bar: Bar
+    problem: MarginProblem,
+    X: Any,
+    *,
+    tol: float,
+    max_iter: int,
+    rng: np.random.Generator,
+    bar: Bar,
+    kept: Checkpoint = NOWHERE,
 ) -> tuple[Certificate, int]:
     """Return a plane with its multipliers and certificate, and the number of rounds.
 
@@ -43,6 +52,8 @@ def sparse_plane(
     rng : Generator
         Decides on the order of the weights.
     bar : Bar
+    kept : Checkpoint, optional
+        Where to note weights and slacks after every round.
     """
     from bisector.engine.loops import given
 
@@ -56,12 +67,20 @@ def sparse_plane(
     w, b, surplus = np.zeros(d), 0.0, np.full(len(side), -1.0)
     active, n_active, sums, limit = np.arange(d), d, np.zeros(2), np.inf
     best: Certificate | None = None
-    for iteration in range(1, max_iter + 1):
+    before, drawn = 0, 0
+    known = kept.recall("rounds")
+    if known is not None:
+        w, surplus, active = known["w"], known["surplus"], known["active"]
+        n_active, before, drawn = known["counts"].tolist()
+        b, limit, best = float(known["b"]), float(known["limit"]), Certificate.from_notes(known)
+        skip_draws(rng, drawn)
+    for iteration in range(before + 1, max_iter + 1):
         if design.intercept:
             moved = squared_middle(b - problem.side * surplus, problem.side, problem.cost)
             surplus += problem.side * (moved - b)
             b = moved
         shuffle(given(rng.random(n_active)), n_active, active)
+        drawn += n_active
         met = n_active
         n_active = sweep(
             *columns, given(price), side, cost, w, surplus, active, met, limit, np.zeros(2), sums
@@ -76,6 +95,16 @@ def sparse_plane(
             surplus = problem.surplus(Plane(w, b))  # rounding of many small moves
             if sums[0] <= 0.1 * tol or n_active == 0:
                 n_active, limit = d, np.inf
+        kept.note(
+            "rounds",
+            w=w,
+            surplus=surplus,
+            active=active,
+            counts=(n_active, iteration, drawn),
+            b=b,
+            limit=limit,
+            **(best.as_notes() if best else {}),
+        )
     raise AssertionError("the last round returns")
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from bisector.engine.checkpoint import checkpoint_of
 from bisector.engine.progress import track
 from bisector.engine.sparse_planes import DecidesBySparsePlanes
 from bisector.engine.validation import (
@@ -64,6 +65,11 @@ class LinearSVC(DecidesBySparsePlanes):
     n_jobs : int, default=None
         Number of threads; None means all cores allowed here, one inside a joblib worker. The result is the
         same, bit for bit, for any number.
+    checkpoint : str or path, default=None
+        A file in which a long fit keeps what it has reached, every few seconds. If the fit is interrupted, even
+        killed, the same call goes on from there, to the same result bit for bit; other data or parameters are
+        refused. The file is removed when the fit ends. It holds the steps of Newton's methods, some kilobytes; of
+        coordinate descent the multipliers or slacks too, up to 24 bytes a row for each plane.
 
     Attributes
     ----------
@@ -131,6 +137,7 @@ class LinearSVC(DecidesBySparsePlanes):
         random_state: Any = None,
         max_iter: int = 1000,
         n_jobs: int | None = None,
+        checkpoint: Any = None,
     ) -> None:
         self.penalty = penalty
         self.loss = loss
@@ -145,6 +152,7 @@ class LinearSVC(DecidesBySparsePlanes):
         self.random_state = random_state
         self.max_iter = max_iter
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Find the planes.
@@ -163,6 +171,7 @@ folder, Dask array or dataframe, or list of delayed blocks, of shape (n_samples,
         task, C = self._task()
         intercept = check_flag("fit_intercept", self.fit_intercept)
         rows, codes, classes, stand_in = check_classes(self, X, y, sample_weight, self.class_weight)
+        given = rows
         codes = np.asarray(codes)
         weight = np.ones(len(codes)) if rows.sample_weight is None else np.asarray(rows.sample_weight)
         present = weight > 0
@@ -171,9 +180,19 @@ folder, Dask array or dataframe, or list of delayed blocks, of shape (n_samples,
         sides = [codes[present] == code for code in range(len(classes))]
         if len(classes) == 2:
             sides = sides[1:]
-        with track("support vector machine", verbose=self.verbose) as bar:
+        with (
+            checkpoint_of(self.checkpoint, self, given) as kept,
+            track("support vector machine", verbose=self.verbose) as bar,
+        ):
             planes = margin_planes(
-                rows, sides, C * weight[present], task, intercept=intercept, n_jobs=self.n_jobs, bar=bar
+                rows,
+                sides,
+                C * weight[present],
+                task,
+                intercept=intercept,
+                n_jobs=self.n_jobs,
+                bar=bar,
+                kept=kept,
             )
         alpha = np.zeros((len(codes), len(planes)))
         alpha[present] = np.stack([plane.alpha for plane in planes], axis=1)

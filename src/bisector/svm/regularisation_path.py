@@ -305,6 +305,12 @@ def svm_path(
     )
 
 
+# In place of the path: the plane for one C, from passes over the collection; or the path of fewer rows.
+svm_path._instead_of_gathering = (  # type: ignore[attr-defined]
+    "use LinearSVC(loss='hinge') for one C at a time, or follow the path of a sample of the rows"
+)
+
+
 def _check_psd(gram: NDArray[Any], kernel: Kernel) -> None:
     """Refuse kernels that are no dot products: the problem then has no one solution that a path could follow."""
     smallest = negative_eigenvalue(gram, TrainingLines.of_gram(gram, kernel).precision)

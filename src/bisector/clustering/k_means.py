@@ -17,6 +17,7 @@ from bisector.engine.explanation import Explanation
 from bisector.engine.lazy_rows import by_rows
 from bisector.engine.map_reduce import map_blocks
 from bisector.engine.sources import Source
+from bisector.engine.threads import one_blas_thread
 from bisector.engine.validation import (
     check_choice,
     check_count,
@@ -249,9 +250,10 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         for number in range(n_init):
             run = kept.part(f"run {number}")
             start = run.drawn("start", random, lambda: {"centres": self._start(X, rows, random)})
-            found = lloyd(rows, start["centres"], verbose=self.verbose, kept=run, **limits)
-            if refine:
-                found = refine_clusters(rows, found, random, kept=run, **limits)
+            with one_blas_thread:  # once, rather than for every pass
+                found = lloyd(rows, start["centres"], verbose=self.verbose, kept=run, **limits)
+                if refine:
+                    found = refine_clusters(rows, found, random, kept=run, **limits)
             if best is None or found.inertia < best.inertia:
                 best = found
         assert best is not None

@@ -24,6 +24,7 @@ NEAR_NUMBA = {
     "engine/loop_cache.py",
     "engine/intrinsics.py",
     "engine/group_products.py",
+    "engine/two_least.py",
     "engine/user_functions.py",
     "engine/bits.py",
 }

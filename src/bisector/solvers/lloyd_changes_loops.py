@@ -116,7 +116,8 @@ def assign_by_changes(
         last = min(first + size, n)
         m = last - first
         if not known:
-            place_rows(X, np.arange(first, last), m, frame, False, room, squares[first:last])
+            numbers = np.arange(m)
+            place_rows(X[first:last], numbers, m, frame, False, numbers, room, squares[first:last])
         width = size if kept else m
         tile = products[: (k + k % 2) * width].reshape(k + k % 2, width)
         if kept:
@@ -132,7 +133,7 @@ def assign_by_changes(
         scan_tile(tile, norms, best, second, owners)
         for number in range(m):
             i, owner = first + number, owners[number]
-            most = most_low(np.float64(best[number]), norms[owner], squares[i], d, frame)
+            most = most_low(np.float64(best[number]), norms[owner], squares[i], d, frame.share)
             if not (second[number] > most and squares[i] <= FARTHEST):
                 undecided += 1
                 lows = tile[:, number].copy() if squares[i] <= FARTHEST else no_lows

@@ -25,8 +25,8 @@ _CHUNK = 2**15
 # Rows that are farther out than this, in units of `scale`, are compared by the formula alone.
 FARTHEST = 2.0**80
 _VANISHING = 2.0**-120
-# By what share bounds on distances are widened for the rounding of the distances they come from.
-_ROUNDING = 1e-9
+# By what share bounds become smaller, or what they are compared with larger, for rounding; and the largest of them.
+ROUNDING, LARGEST = 2.0**-20, 2.0**100
 _EPSILON = 2.0**-52
 
 
@@ -55,13 +55,19 @@ class LloydBounds(NamedTuple):
 
     Attributes
     ----------
-    lower : ndarray of shape (n_rows,)
-        A lower bound of the distance to every centre but the own one; empty if none is kept.
+    lower : ndarray of float32 of shape (n_groups, n_rows)
+        For all rows of the source, below the distance to every centre of a group but the own one; or empty.
+    first : int
+        Which row of the source is the first of the block.
+    unit : float
+        What distances are multiplied by to be compared with bounds.
     drift : ndarray of shape (n_clusters,)
         How far each centre has moved since; empty if nothing is known yet.
     """
 
     lower: Any
+    first: int
+    unit: float
     drift: Any
 
 
@@ -196,12 +202,12 @@ def scan_tile(tile: Any, norms: Any, best: Any, second: Any, owners: Any) -> Non
 
 
 @loop
-def most_low(least: float, norm: float, size: float, d: int, frame: Any) -> float:
+def most_low(least: float, norm: float, size: float, d: int, share: float) -> float:
     """Return the largest low of a centre that may be the nearest of a row, by the least of its lows.
 
     The size of the row is its square as seen from the origin, and the norm that of the centre with the least low.
     """
-    error = frame.share * (2.0 * size + 2.05 * max(0.0, np.float64(norm)))
+    error = share * (2.0 * size + 2.05 * max(0.0, np.float64(norm)))
     return least + error + 4.0 * d * _VANISHING
 
 
@@ -232,10 +238,10 @@ def decide(x: Any, centres: Any, lows: Any, norms: Any, most: float) -> int:
 
 @loop
 def open_rows(
-    X: Any, first: int, last: int, centres: Any, bounds: Any, labels: Any, distances: Any, chosen: Any
-) -> int:
+    X: Any, first: int, last: int, centres: Any, bounds: Any, lower: Any, labels: Any, distances: Any, chosen: Any
+) -> int:  # fmt: skip
     """List the rows whose nearest centre may no longer be their own; return how many."""
-    k, drift = len(centres), bounds.drift
+    k, drift, larger = len(centres), bounds.drift, bounds.unit * (1.0 + ROUNDING)
     if len(drift) == 0:
         for i in range(first, last):
             chosen[i - first] = i
@@ -250,20 +256,22 @@ def open_rows(
     for i in range(first, last):
         own = labels[i]
         distances[i] = quick_square(X, i, centres, np.int64(own))
-        left = bounds.lower[i] - (next_widest if own == of else widest) * (1.0 + _ROUNDING)
-        bounds.lower[i] = left
-        if not np.sqrt(distances[i]) * (1.0 + _ROUNDING) < left:
+        left = lower[i] * (1.0 - ROUNDING) - (next_widest if own == of else widest) * larger
+        lower[i] = left
+        if not np.sqrt(distances[i]) * larger < left:
             chosen[m] = i
             m += 1
     return m
 
 
 @loop(fast=True)
-def place_rows(X: Any, chosen: Any, m: int, frame: Any, by_columns: bool, placed: Any, squares: Any) -> None:
-    """Write rows as they are seen from the origin, narrowed, and the squares of their lengths."""
+def place_rows(
+    X: Any, chosen: Any, m: int, frame: Any, by_columns: bool, places: Any, placed: Any, squares: Any
+) -> None:  # fmt: skip
+    """Write rows as they are seen from the origin, narrowed, and the squares of their lengths, to their places."""
     d = X.shape[1]
-    for i in range(m):
-        row, total = chosen[i], 0.0
+    for number in range(m):
+        row, i, total = chosen[number], places[number], 0.0
         if by_columns:
             for j in range(d):
                 a = (X[row, j] - frame.origin[j]) * frame.scale
@@ -300,9 +308,7 @@ def assign(
     changed, undecided : int
         How many labels changed, of rows that weigh anything; and how many rows products could not decide.
     """
-    n, d = X.shape
-    k, kind = len(centres), frame.kind
-    by_columns = d <= SEVERAL
+    (n, d), k, kind, by_columns = X.shape, len(centres), frame.kind, X.shape[1] <= SEVERAL
     width = FEW if d <= FEW else (SEVERAL if by_columns else d)
     size = rows_of_a_chunk(k, d)
     even = k + k % 2 if d <= FEW else k
@@ -312,13 +318,15 @@ def assign(
     products = np.empty(0 if by_columns else k * size, kind.dtype)
     best, second = np.empty(size, kind.dtype), np.empty(size, kind.dtype)
     owners, chosen, squares = np.empty(size, np.int32), np.empty(size, np.int64), np.empty(size)
-    no_lows = np.empty(0, kind.dtype)
+    places, no_lows = np.arange(size), np.empty(0, kind.dtype)
+    lower = bounds.lower.reshape(bounds.lower.size)[bounds.first : bounds.first + n]
+    smaller = bounds.unit / frame.scale * (1.0 - ROUNDING)
     changed, undecided = 0, 0
     for first in range(0, n, size):
         last = min(first + size, n)
-        m = open_rows(X, first, last, centres, bounds, labels, distances, chosen)
+        m = open_rows(X, first, last, centres, bounds, lower, labels, distances, chosen)
         if m:
-            place_rows(X, chosen, m, frame, by_columns, placed, squares)
+            place_rows(X, chosen, m, frame, by_columns, places, placed, squares)
             best[:m] = np.inf
             second[:m] = np.inf
             owners[:m] = 0
@@ -333,7 +341,7 @@ def assign(
         for number in range(m):
             i, owner = chosen[number], owners[number]
             least, runner_up = np.float64(best[number]), np.float64(second[number])
-            most = most_low(least, norms[owner], squares[number], d, frame)
+            most = most_low(least, norms[owner], squares[number], d, frame.share)
             if not (runner_up > most and squares[number] <= FARTHEST):
                 undecided += 1
                 far = not squares[number] <= FARTHEST
@@ -344,10 +352,9 @@ def assign(
                 owner = np.int32(decided)
                 if far:
                     runner_up = np.float64(-np.inf)
-            if len(bounds.lower):
+            if len(lower):
                 beyond = squares[number] * (1.0 - frame.share) + runner_up
-                known = np.sqrt(beyond) / frame.scale * (1.0 - _ROUNDING) if beyond > 0.0 else 0.0
-                bounds.lower[i] = known
+                lower[i] = min(np.sqrt(beyond) * smaller, LARGEST) if beyond > 0.0 else 0.0
             if owner != labels[i] or len(bounds.drift) == 0:
                 changed += owner != labels[i] and (len(weights) == 0 or weights[i] > 0.0)
                 labels[i] = owner
@@ -433,7 +440,7 @@ def warm() -> None:
         for d in (1, 9):
             X, centres = given(np.ones((1, d), dtype)), given(np.ones((2, d)))
             frame = LloydFrame(given(np.zeros(d)), 1.0, 1e-6, given(np.empty(0, np.float32)))
-            bounds = LloydBounds(np.zeros(1), given(np.empty(0)))
+            bounds = LloydBounds(np.zeros((1, 1), np.float32), 0, 1.0, given(np.empty(0)))
             state = np.zeros(1, np.int32), np.zeros(1), np.zeros((2, d)), np.zeros((2, 2))
             assign(X, none, centres, frame, bounds, *state)
         add_spread(X, none, one, np.zeros(9), np.zeros(9))

@@ -23,7 +23,12 @@ MOST_OPEN = 0.25
 # Bounds take at most this share of the memory budget; the outcome is the same without them.
 _SHARE_FOR_BOUNDS = 0.25
 _SMALL = 2**26
+# From so many on, centres are met in blocks; fewer are multiplied by BLAS at least as fast.
+_FEWEST_IN_BLOCKS = 128
+# How many groups of clusters have bounds of their own.
+_MOST_GROUPS = 64
 NO_WEIGHTS = np.empty(0)
+NO_BOUNDS = np.empty((0, 0), np.float32)
 
 
 class ClusterSums(NamedTuple):
@@ -77,17 +82,18 @@ class Assigned(NamedTuple):
 class Clusters:
     """The rows' labels while centres move, and one pass over the rows.
 
-    Of a row, four bytes are held: its label; and eight more for a bound, where that pays and there is room. Of rows
-    that are elsewhere, nothing is: that no label has changed shows in the sums, which are then the same.
+    Of a row, four bytes are held: its label; and four more for each bound, where bounds pay and there is room. Of
+    rows that are elsewhere, nothing is: that no label has changed shows in the sums, which are then the same.
     """
 
     def __init__(self, rows: Source, measured: Measured, n_jobs: int | None) -> None:
         self.rows, self.measured, self.n_jobs = rows, measured, n_jobs
         self.elsewhere = rows.executor is not None
         self.labels = np.full(0 if self.elsewhere else rows.n_rows, -1, dtype=np.int32)
-        self.lower = np.empty(0)
+        self.lower: NDArray[Any] = np.empty(0)
         self._changes = ChangesElsewhere(rows.n_rows)
         self._before: Floats | None = None
+        self._unit = 1.0
         self._kind: type = np.float32
 
     def assign(self, centres: NDArray[Any]) -> Assigned:
@@ -97,11 +103,14 @@ class Clusters:
         if self._before is not None:
             moves = wide - self._before
             drift = np.sqrt(np.einsum("ij,ij->i", moves, moves))
-        elif self._bounds_pay(*centres.shape):
-            self.lower = np.empty(self.rows.n_rows)
+        else:
+            self.lower = np.empty((self._n_bounds(*centres.shape), self.rows.n_rows), np.float32)
+        plan = Plan.of(wide, self.measured.origin, self._kind, drift)
+        if self._before is None:
+            self._unit = plan.frame.scale
+        plan = plan._replace(unit=self._unit)
         if len(self.lower):
             self._before = wide
-        plan = Plan.of(wide, self.measured.origin, self._kind, drift)
         found = map_reduce(
             block_sums, self.rows, plan, self.labels, self.lower, n_jobs=self.n_jobs, doing="assigning"
         )
@@ -120,10 +129,13 @@ class Clusters:
         """Return what the last pass told, with the scatter of each cluster."""
         return found
 
-    def _bounds_pay(self, k: int, d: int) -> bool:
-        n_bytes = 8 * self.rows.n_rows
-        pay = k * d >= _BOUNDS_PAY and not (self.elsewhere or isinstance(self.rows, SparseSource))
-        return pay and (n_bytes <= _SMALL or n_bytes <= _SHARE_FOR_BOUNDS * budget())
+    def _n_bounds(self, k: int, d: int) -> int:
+        """Return how many bounds are kept of a row: one for each group of clusters, or for all of them, or none."""
+        if k * d < _BOUNDS_PAY or self.elsewhere or isinstance(self.rows, SparseSource):
+            return 0
+        most = max(_SMALL, int(_SHARE_FOR_BOUNDS * budget())) // (4 * self.rows.n_rows)
+        n_groups = _n_groups(k, d)
+        return n_groups if n_groups <= most else min(most, 1)
 
     def farthest(self, centres: NDArray[Any], count: int) -> Sample:
         """Return the rows farthest from their centres."""
@@ -151,13 +163,14 @@ class Plan(NamedTuple):
     centres: Floats
     frame: Any
     drift: Floats
+    unit: float
 
     def here(self) -> "Plan":
         """Return the plan as loops take it, which arrays that have travelled to another process are not."""
         from bisector.engine.loops import given
 
         frame = self.frame._replace(origin=given(self.frame.origin), kind=given(self.frame.kind))
-        return Plan(given(self.centres), frame, given(self.drift))
+        return Plan(given(self.centres), frame, given(self.drift), self.unit)
 
     @classmethod
     def of(cls, centres: Floats, origin: Floats, kind: type, drift: Floats) -> "Plan":
@@ -170,16 +183,32 @@ class Plan(NamedTuple):
         frame = LloydFrame(
             given(origin), scale, share_of_errors(centres.shape[1], kind), given(np.empty(0, kind))
         )
-        return cls(given(centres), frame, given(drift))
+        return cls(given(centres), frame, given(drift), scale)
 
 
-def block_sums(block: Block, plan: Plan, labels: Labels, lower: Floats) -> ClusterSums:
+def _by_blocks(k: int, d: int) -> bool:
+    """Tell whether rows meet centres in blocks."""
+    from bisector.solvers.lloyd_loops import SEVERAL
+
+    return d > SEVERAL and k >= _FEWEST_IN_BLOCKS
+
+
+def _n_groups(k: int, d: int) -> int:
+    """Return how many groups of clusters have bounds of their own."""
+    from bisector.engine.two_least import LANES
+
+    n_blocks = -(-k // LANES)
+    blocks_of_a_group = -(-n_blocks // _MOST_GROUPS)
+    return -(-n_blocks // blocks_of_a_group) if _by_blocks(k, d) else 1
+
+
+def block_sums(block: Block, plan: Plan, labels: Labels, lower: NDArray[Any]) -> ClusterSums:
     """Label the rows of a block and sum up its clusters; without labels to change, by labels of its own."""
     n = block.X.shape[0]
     if not len(labels):
-        return label_block(block, plan, no_labels(n), np.empty(n), np.empty(0), plan.centres.shape)
+        return label_block(block, plan, no_labels(n), np.empty(n), NO_BOUNDS, plan.centres.shape)
     here = slice(block.first_row, block.first_row + n)
-    return label_block(block, plan, labels[here], np.empty(n), lower[here], plan.centres.shape)
+    return label_block(block, plan, labels[here], np.empty(n), lower, plan.centres.shape)
 
 
 def no_labels(n: int) -> Labels:
@@ -196,10 +225,11 @@ def block_farthest(block: Block, plan: Plan, count: int) -> Sample:
 
 
 def label_block(
-    block: Block, plan: Plan, labels: Labels, distances: Floats, lower: Floats, sums_of: tuple[int, ...]
+    block: Block, plan: Plan, labels: Labels, distances: Floats, lower: NDArray[Any], sums_of: tuple[int, ...]
 ) -> ClusterSums:
     """Label rows, and sum up clusters in an array of the shape `sums_of`, which may be empty."""
     from bisector.engine.loops import given
+    from bisector.solvers.lloyd_blocks_loops import assign_by_blocks
     from bisector.solvers.lloyd_loops import LloydBounds, assign, assign_entries
 
     plan = plan.here()
@@ -212,8 +242,9 @@ def label_block(
         counts = assign_entries(*entries, weights, plan.centres, share, labels, distances, sums, of)
     else:
         rows = given(X, np.float64 if plan.frame.kind.dtype == np.float64 else None)
-        bounds = LloydBounds(lower, plan.drift)
-        counts = assign(rows, weights, plan.centres, plan.frame, bounds, labels, distances, sums, of)
+        bounds = LloydBounds(lower if len(lower) else NO_BOUNDS, block.first_row, plan.unit, plan.drift)
+        step = assign_by_blocks if _by_blocks(*plan.centres.shape) else assign
+        counts = step(rows, weights, plan.centres, plan.frame, bounds, labels, distances, sums, of)
     return ClusterSums(sums, of, *counts)
 
 

@@ -14,6 +14,7 @@ import pytest
 _SCREENED = "screens in float32 or in float64, beside rows of either"
 _STEP = "a step inside other loops, which hand it literals and arrays of their own"
 MORE = {
+    "bisector.distances.tile_loops.gather_eight": (4, _STEP),
     "bisector.solvers.lloyd_loops.assign": (3, _SCREENED),
     "bisector.solvers.lloyd_loops.decide": (4, _SCREENED),
     "bisector.solvers.lloyd_loops.place_rows": (3, _SCREENED),

@@ -247,11 +247,9 @@ class DatasetSource(Source):
     def _tables(self, number: int, boundaries: NDArray[np.int64]) -> Iterator[_Rows]:
         """Read a part, or its beginning, in tables between these rows: decode it, or take what was kept of it."""
         if number in self._kept_parts:
-            self._kept.expect(int(boundaries[0]), int(boundaries[-1]))
             for first, last in pairwise(boundaries.tolist()):
                 table = self._kept.between(first, last)
                 yield first, table[:, : self.n_features], table[:, self.n_features :]
-                self._kept.forget(first, last)
             return
         whole = boundaries[-1] - boundaries[0] == self._parts[number].n_rows
         keeping = whole and number in self._read_once

@@ -5,7 +5,7 @@ memory if all rows together take little of the budget, else in a scratch file if
 (``bisector.config(scratch=...)``), else nowhere.
 """
 
-import mmap
+import os
 import shutil
 import tempfile
 import threading
@@ -58,23 +58,13 @@ class KeptRows:
             self._close(str(error))
         return not self._closed
 
-    def expect(self, first: int, last: int) -> None:
-        """Say that these rows will be asked for next, so that the system may begin to read them."""
-        if not self.in_memory:
-            self._place.advise("MADV_WILLNEED", first * self._row_bytes, last * self._row_bytes)
-
     def between(self, first: int, last: int) -> NDArray[Any]:
-        """Return rows that were kept, as a view."""
+        """Return rows that were kept."""
         if self.in_memory:
             return np.asarray(self._place[first:last])
-        count = (last - first) * self.shape[1]
-        flat = np.frombuffer(self._place.map, self.dtype, count, first * self._row_bytes)
-        return flat.reshape(last - first, self.shape[1])
-
-    def forget(self, first: int, last: int) -> None:
-        """Say that these rows are not looked at for now: they stay kept, but need not be in memory."""
-        if not self.in_memory:
-            self._place.advise("MADV_DONTNEED", first * self._row_bytes, last * self._row_bytes)
+        table = np.empty((last - first, self.shape[1]), self.dtype)
+        self._place.read(first * self._row_bytes, table)
+        return table
 
     def _open_scratch(self) -> "_ScratchFile | None":
         folder = current().scratch
@@ -101,22 +91,37 @@ class KeptRows:
 
 
 class _ScratchFile:
-    """A file without a name, gone with the process at the latest; written at places, read through a memory map."""
+    """A file without a name, gone with the process at the latest; written and read at places.
+
+    It is not mapped into memory: for rows that are looked at once in a pass, the system would take longer to find
+    every page than to copy it.
+    """
 
     def __init__(self, folder: str, n_bytes: int) -> None:
-        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (it lives as long as this object)
+        self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 (it lives as long as this object)
         self._file.truncate(n_bytes)
-        self._writing = threading.Lock()
-        self.map = mmap.mmap(self._file.fileno(), n_bytes, access=mmap.ACCESS_READ)
+        self._moving = threading.Lock()
 
     def write(self, offset: int, table: NDArray[Any]) -> None:
-        with self._writing:
+        left = np.ascontiguousarray(table).data.cast("B")
+        with self._moving:
             self._file.seek(offset)
-            self._file.write(np.ascontiguousarray(table).data.cast("B"))
-            self._file.flush()
+            while left:
+                left = left[self._file.write(left) :]
 
-    def advise(self, kind: str, first: int, last: int) -> None:
-        """Tell the system about whole pages, where it can be told."""
-        if hasattr(mmap, kind):
-            start = first // mmap.PAGESIZE * mmap.PAGESIZE
-            self.map.madvise(getattr(mmap, kind), start, last - start)
+    def read(self, offset: int, table: NDArray[Any]) -> None:
+        left = table.data.cast("B")
+        while left:
+            count = self._read(left, offset)
+            if not count:
+                raise OSError(
+                    "The scratch file is shorter than what was written to it: is its disk still there?"
+                )
+            offset, left = offset + count, left[count:]
+
+    def _read(self, into: memoryview, offset: int) -> int:
+        if hasattr(os, "preadv"):  # several threads at a time
+            return os.preadv(self._file.fileno(), [into], offset)
+        with self._moving:
+            self._file.seek(offset)
+            return self._file.readinto(into)

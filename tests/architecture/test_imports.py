@@ -23,6 +23,7 @@ NEAR_NUMBA = {
     "engine/loops.py",
     "engine/loop_cache.py",
     "engine/intrinsics.py",
+    "engine/registers.py",
     "engine/group_products.py",
     "engine/two_least.py",
     "engine/user_functions.py",

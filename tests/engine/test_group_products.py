@@ -1,10 +1,9 @@
-"""Sixteen rows against a candidate: the compiled step is the plain one, and says which rows may be nearer."""
+"""Sixteen rows against centres and candidates: the compiled steps are the plain ones."""
 
 import numpy as np
 import pytest
 
-from bisector.engine.group_products import weigh_group
-from bisector.engine.intrinsics import GROUP
+from bisector.engine.group_products import GROUP, MOST_AT_ONCE, multiply_group, weigh_group
 from bisector.engine.loops import given, loop
 
 
@@ -60,3 +59,23 @@ def test_places_without_row_or_candidate_add_nothing(way):
     assert sums[0].sum() == 3
     assert np.isfinite(sums).all()
     assert not sums[:, 1].any()
+
+
+@loop
+def multiply(group, across, first, count, products):
+    multiply_group(group, across, first, count, products)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("count", range(2, MOST_AT_ONCE + 1, 2))
+@pytest.mark.parametrize("d", [1, 17])
+def test_groups_of_rows_are_multiplied_by_the_centres_asked_for(d, count, dtype):
+    rng = np.random.default_rng(1)
+    group, across = rng.integers(-9, 9, (d, GROUP)).astype(dtype), rng.integers(-9, 9, (d, 20)).astype(dtype)
+    for first in (0, 3):
+        expected = np.full((20, GROUP), 0.5, dtype)
+        expected[first : first + count] = across[:, first : first + count].T @ group  # whole numbers: exact
+        for way in (multiply, multiply_group):
+            products = np.full((20, GROUP), 0.5, dtype)
+            way(group, across, first, count, products)
+            np.testing.assert_array_equal(products, expected)

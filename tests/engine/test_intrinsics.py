@@ -1,15 +1,12 @@
-"""Comparisons as bits, and products in registers, compiled and as plain Python."""
+"""Comparisons as bits, compiled and as plain Python."""
 
 import numpy as np
 import pytest
 
 from bisector.engine.intrinsics import (
     BITS,
-    GROUP,
-    MOST_AT_ONCE,
     bits_below,
     lowest_bit,
-    multiply_group,
     without_lowest_bit,
 )
 from bisector.engine.loops import given, loop
@@ -68,23 +65,3 @@ def test_nothing_is_left_after_the_last_bit():
     values[9] = 1
     assert tuple(map(int, after_the_last(given(values), given(bounds)))) == (BITS, 0)
     assert lowest_bit(0) == BITS
-
-
-@loop
-def multiply(group, across, first, count, products):
-    multiply_group(group, across, first, count, products)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("count", range(2, MOST_AT_ONCE + 1, 2))
-@pytest.mark.parametrize("d", [1, 17])
-def test_groups_of_rows_are_multiplied_by_the_centres_asked_for(d, count, dtype):
-    rng = np.random.default_rng(1)
-    group, across = rng.integers(-9, 9, (d, GROUP)).astype(dtype), rng.integers(-9, 9, (d, 20)).astype(dtype)
-    for first in (0, 3):
-        expected = np.full((20, GROUP), 0.5, dtype)
-        expected[first : first + count] = across[:, first : first + count].T @ group  # whole numbers: exact
-        for way in (multiply, multiply_group):
-            products = np.full((20, GROUP), 0.5, dtype)
-            way(group, across, first, count, products)
-            np.testing.assert_array_equal(products, expected)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from bisector.engine.loops import given, loop
-from bisector.engine.two_least import LANES, two_least
+from bisector.engine.registers import LANES
+from bisector.engine.two_least import two_least
 
 
 @loop

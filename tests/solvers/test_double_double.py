@@ -1,8 +1,5 @@
 """Double-double sums against exact rational arithmetic."""
 
-import os
-import subprocess
-import sys
 from fractions import Fraction
 
 import numpy as np
@@ -241,16 +238,7 @@ for dtype in (np.float32, np.float64):
 """
 
 
-def test_compiled_and_plain_python_agree_in_every_bit():
-    outputs = [
-        subprocess.run(
-            [sys.executable, "-c", PRINT_BITS],
-            env=os.environ | {"NUMBA_DISABLE_JIT": disabled},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for disabled in ("0", "1")
-    ]
+def test_compiled_and_plain_python_agree_in_every_bit(printed_both_ways):
+    outputs = printed_both_ways(PRINT_BITS)
     assert len(outputs[0]) > 1000
     assert outputs[0] == outputs[1]

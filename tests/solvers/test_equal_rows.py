@@ -1,7 +1,3 @@
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -45,21 +41,12 @@ def test_whether_rows_repeat(n):
     assert seem_to_repeat(rows) == (n > 3)
 
 
-def test_the_loop_as_plain_python_gives_the_same():
+def test_the_loop_as_plain_python_gives_the_same(printed_both_ways):
     code = """
 import numpy as np
 from bisector.solvers.equal_rows import first_equals
 rows = np.random.default_rng(0).integers(-4, 4, (300, 3)) / 7
 print(first_equals(rows).tolist())
 """
-    said = [
-        subprocess.run(
-            [sys.executable, "-W", "error::RuntimeWarning", "-c", code],  # nothing overflows
-            env=os.environ | {"NUMBA_DISABLE_JIT": disabled},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for disabled in "01"
-    ]
+    said = printed_both_ways(code, "-W", "error::RuntimeWarning")  # nothing overflows
     assert said[0] == said[1]

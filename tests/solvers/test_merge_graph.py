@@ -1,8 +1,5 @@
 """Merging along a graph: what a dictionary of neighbours gives, and what scikit-learn gives."""
 
-import os
-import subprocess
-import sys
 import warnings
 
 import numpy as np
@@ -93,6 +90,13 @@ def by_dictionaries(X, linkage, graph):
     return np.array(children), np.array(levels)
 
 
+def check_by_dictionaries(X, linkage, graph):
+    children, levels = by_dictionaries(X, linkage, graph)
+    found = merged(X, linkage, graph)
+    np.testing.assert_array_equal(found.children, children)
+    np.testing.assert_allclose(found.levels, levels, rtol=1e-9)
+
+
 # By hand
 
 
@@ -131,10 +135,7 @@ def test_ward_along_a_chain_may_turn_down():
 def test_dictionaries_give_the_same(n, linkage, share, seed):
     rng = np.random.default_rng(seed)
     X, graph = rng.random((n, 2)), connected(random_graph(rng, n, share), rng)
-    children, levels = by_dictionaries(X, linkage, graph)
-    found = merged(X, linkage, graph)
-    np.testing.assert_array_equal(found.children, children)
-    np.testing.assert_allclose(found.levels, levels, rtol=1e-9)
+    check_by_dictionaries(X, linkage, graph)
 
 
 @settings(max_examples=60, deadline=None)
@@ -193,10 +194,7 @@ def test_all_edges_but_one(linkage):
     apart = np.linalg.norm(X[:, None] - X[None], axis=2)
     graph = np.ones((60, 60))
     graph[apart == apart.max()] = 0.0
-    children, levels = by_dictionaries(X, linkage, graph)
-    found = merged(X, linkage, graph)
-    np.testing.assert_array_equal(found.children, children)
-    np.testing.assert_allclose(found.levels, levels, rtol=1e-9)
+    check_by_dictionaries(X, linkage, graph)
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)
@@ -205,10 +203,7 @@ def test_a_star(linkage):
     X = np.random.default_rng(4).random((50, 2))
     graph = np.zeros((50, 50))
     graph[7] = 1.0
-    children, levels = by_dictionaries(X, linkage, graph)
-    found = merged(X, linkage, graph)
-    np.testing.assert_array_equal(found.children, children)
-    np.testing.assert_allclose(found.levels, levels, rtol=1e-9)
+    check_by_dictionaries(X, linkage, graph)
 
 
 @pytest.mark.parametrize("linkage", RISING)
@@ -274,7 +269,7 @@ def test_one_and_two_rows(linkage):
     np.testing.assert_array_equal(merged(np.array([[0.0], [2.0]]), linkage, np.eye(2)).levels, [2])
 
 
-def test_loops_as_plain_python_give_the_same_bits():
+def test_loops_as_plain_python_give_the_same_bits(printed_both_ways):
     code = f"""
 import numpy as np
 from bisector.distances import Euclidean
@@ -287,15 +282,6 @@ for linkage in {(*FORMULAS, "single")!r}:
     found = merge_along_graph(Euclidean(), rows, linkage, ends, find_components(ends, 40))
     print(linkage, found.children.tolist(), [level.hex() for level in found.levels.tolist()])
 """
-    said = [
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env=os.environ | {"NUMBA_DISABLE_JIT": disabled},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for disabled in "01"
-    ]
+    said = printed_both_ways(code)
     assert said[0] == said[1]
     assert len(said[0].splitlines()) == 7

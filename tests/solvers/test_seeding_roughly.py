@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse
 from sklearn.cluster import kmeans_plusplus
 
-from bisector.engine.intrinsics import GROUP
+from bisector.engine.group_products import GROUP
 from bisector.engine.loops import given
 from bisector.engine.sources import source
 from bisector.solvers import seeding

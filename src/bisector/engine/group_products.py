@@ -1,4 +1,4 @@
-"""What a few candidates are worth to rows that stand side by side: sixteen rows at a time, in registers."""
+"""Products of rows that stand side by side, sixteen at a time, and what a few candidates are worth to them."""
 
 from typing import Any
 
@@ -9,9 +9,87 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
-from bisector.engine.intrinsics import GROUP
+from bisector.engine.intrinsics import emit_fetch
+from bisector.engine.registers import LANES, Registers
 
 Singles = NDArray[np.float32]
+
+# Rows of a group, whose numbers in one column fill a register; and how many centres are multiplied by them at once.
+GROUP = LANES
+MOST_AT_ONCE = 12
+# How many numbers ahead of their use rows are fetched.
+_AHEAD = 512
+
+
+def multiply_group(
+    group: NDArray[Any], across: NDArray[Any], first: int, count: int, products: NDArray[Any]
+) -> None:
+    """Multiply 16 rows by centres: write ``products[first:first+count]``, of shape (count, 16).
+
+    Rows stand side by side, as `group` of shape (d, 16), and so do centres, as `across` of shape (d, k). Inside a
+    loop `count` is an even number up to 12; its sums stay in registers while the columns pass by, and these are
+    fetched from memory meanwhile, for which products of matrices wait. The arrays are of one floating type.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bisector.engine.group_products import multiply_group
+    >>> products = np.empty((2, 16))
+    >>> multiply_group(np.ones((3, 16)), np.array([[1.0, 0.0]] * 3), 0, 2, products)
+    >>> products[:, 0]
+    array([3., 0.])
+    """
+    some = slice(first, first + count)
+    products[some] = across[:, some].T @ group
+
+
+@intrinsic
+def _multiply_group(
+    typing_context: Any, group: Any, across: Any, first: Any, count: Any, products: Any
+) -> Any:
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        registers = Registers(context, builder, group.dtype)
+        rows, centres, table = (
+            context.make_array(signature.args[place])(context, builder, arguments[place])
+            for place in (0, 1, 4)
+        )
+        n_columns, _ = cgutils.unpack_tuple(builder, rows.shape)
+        _, n_centres = cgutils.unpack_tuple(builder, centres.shape)
+        first, count = arguments[2], arguments[3]
+
+        def multiply(size: int) -> None:
+            held = registers.hold(size)
+            with cgutils.for_range(builder, n_columns) as columns_passing:
+                column = registers.line(rows.data, columns_passing.index)
+                emit_fetch(builder, registers.place(column, _AHEAD))
+                right = registers.load(column)
+                line = registers.place(centres.data, builder.mul(columns_passing.index, n_centres), first)
+                for c, sum_ in enumerate(held):
+                    left = registers.repeat(builder.load(registers.place(line, c)))
+                    registers.add_to(sum_, left, right)
+            start = registers.line(table.data, first)
+            for c, sum_ in enumerate(held):
+                registers.store(builder.load(sum_), registers.place(start, GROUP * c))
+
+        for size in range(2, MOST_AT_ONCE + 1, 2):
+            with builder.if_then(builder.icmp_signed("==", count, registers.integer(size))):
+                multiply(size)
+        return context.get_dummy_value()
+
+    return types.void(group, across, types.int64, types.int64, products), emit
+
+
+@overload(multiply_group)
+def _compile_multiply_group(group: Any, across: Any, first: Any, count: Any, products: Any) -> Any:
+    tables = group, across, products
+    flat = all(isinstance(kind, types.Array) and (kind.ndim, kind.layout) == (2, "C") for kind in tables)
+    if flat and isinstance(group.dtype, types.Float) and len({kind.dtype for kind in tables}) == 1:
+
+        def multiplied(group: Any, across: Any, first: Any, count: Any, products: Any) -> Any:
+            _multiply_group(group, across, first, count, products)
+
+        return multiplied
+    return None
 
 
 def weigh_group(
@@ -25,7 +103,7 @@ def weigh_group(
     Parameters
     ----------
     products : (k, 16) float32
-        As `bisector.engine.intrinsics.multiply_group` writes them.
+        As `multiply_group` writes them.
     c : int
     sizes : (2, k) float32
         Of each candidate the squared length, and what it adds to the error.
@@ -65,49 +143,32 @@ def _weigh_group(
     typing_context: Any, products: Any, c: Any, sizes: Any, known: Any, share: Any, sums: Any
 ) -> Any:
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        number, integer, index = ir.FloatType(), ir.IntType(64), ir.IntType(32)
-        register, zero = (
-            ir.VectorType(number, GROUP),
-            ir.Constant(ir.VectorType(number, GROUP), [0.0] * GROUP),
-        )
+        registers = Registers(context, builder, products.dtype)
         table, lengths_of, rows, totals = (
             context.make_array(signature.args[place])(context, builder, arguments[place])
             for place in (0, 2, 3, 5)
         )
         _, k = cgutils.unpack_tuple(builder, lengths_of.shape)
-        fused = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(register, [register] * 3), f"llvm.fma.v{GROUP}f32"
-        )
 
-        def line(array: Any, number_of: Any) -> Any:
-            address = builder.gep(array.data, [builder.mul(number_of, ir.Constant(integer, GROUP))])
-            return builder.bitcast(address, register.as_pointer())
-
-        def load(array: Any, number_of: Any) -> Any:
-            loaded = builder.load(line(array, number_of))
-            loaded.align = 4
-            return loaded
-
-        def repeat(value: Any) -> Any:
-            blank = ir.Constant(register, ir.Undefined)
-            first = builder.insert_element(blank, value, ir.Constant(index, 0))
-            return builder.shuffle_vector(first, blank, ir.Constant(ir.VectorType(index, GROUP), [0] * GROUP))
-
-        def add(number_of: Any, factor: Any) -> None:
-            added = builder.call(fused, [weights, factor, load(totals, number_of)])
-            builder.store(added, line(totals, number_of)).align = 4
+        def add(number: Any, factor: Any) -> None:
+            place = registers.line(totals.data, number)
+            registers.store(registers.multiply_add(weights, factor, registers.load(place)), place)
 
         _, c, _, _, share, _ = arguments
         error_of = builder.add(k, c)
-        size, own = (repeat(builder.load(builder.gep(lengths_of.data, [place]))) for place in (c, error_of))
-        lengths, closest, weights = (load(rows, ir.Constant(integer, place)) for place in range(3))
-        error = builder.call(fused, [repeat(share), lengths, own])
-        square = builder.fsub(builder.fadd(lengths, size), load(table, c))
-        gain = builder.fsub(closest, square)
-        near = builder.fcmp_ordered(">", gain, builder.fsub(zero, error))
-        add(c, builder.select(builder.fcmp_ordered(">", gain, zero), gain, zero))
-        add(error_of, builder.select(near, error, zero))
-        return builder.zext(builder.bitcast(near, ir.IntType(GROUP)), integer)
+        size, own = (
+            registers.repeat(builder.load(registers.place(lengths_of.data, place))) for place in (c, error_of)
+        )
+        lengths, closest, weights = (
+            registers.load(registers.place(rows.data, GROUP * place)) for place in range(3)
+        )
+        error = registers.multiply_add(registers.repeat(share), lengths, own)
+        product = registers.load(registers.line(table.data, c))
+        gain = builder.fsub(closest, builder.fsub(builder.fadd(lengths, size), product))
+        near = builder.fcmp_ordered(">", gain, builder.fsub(registers.zero, error))
+        add(c, builder.select(builder.fcmp_ordered(">", gain, registers.zero), gain, registers.zero))
+        add(error_of, builder.select(near, error, registers.zero))
+        return builder.zext(builder.bitcast(near, ir.IntType(GROUP)), ir.IntType(64))
 
     return types.int64(products, types.int64, sizes, known, types.float32, sums), emit
 

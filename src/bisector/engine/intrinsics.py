@@ -142,109 +142,6 @@ def _compile_add_products(tile: Any, i: Any, j: Any, sums: Any) -> Any:
     return None
 
 
-# Rows of a group, whose numbers in one column fill a register; and how many centres are multiplied by them at once.
-GROUP = 16
-MOST_AT_ONCE = 12
-# How many numbers ahead of their use rows are fetched.
-_AHEAD = 512
-
-
-def multiply_group(
-    group: NDArray[Any], across: NDArray[Any], first: int, count: int, products: NDArray[Any]
-) -> None:
-    """Multiply 16 rows by centres: write ``products[first:first+count]``, of shape (count, 16).
-
-    Rows stand side by side, as `group` of shape (d, 16), and so do centres, as `across` of shape (d, k). Inside a
-    loop `count` is an even number up to 12; its sums stay in registers while the columns pass by, and these are
-    fetched from memory meanwhile, for which products of matrices wait. The arrays are of one floating type.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bisector.engine.intrinsics import multiply_group
-    >>> products = np.empty((2, 16))
-    >>> multiply_group(np.ones((3, 16)), np.array([[1.0, 0.0]] * 3), 0, 2, products)
-    >>> products[:, 0]
-    array([3., 0.])
-    """
-    some = slice(first, first + count)
-    products[some] = across[:, some].T @ group
-
-
-@intrinsic
-def _multiply_group(
-    typing_context: Any, group: Any, across: Any, first: Any, count: Any, products: Any
-) -> Any:
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        number, integer = context.get_value_type(group.dtype), ir.IntType(64)
-        register, nothing = ir.VectorType(number, GROUP), ir.IntType(32)
-        rows, centres, table = (
-            context.make_array(signature.args[place])(context, builder, arguments[place])
-            for place in (0, 1, 4)
-        )
-        n_columns, _ = cgutils.unpack_tuple(builder, rows.shape)
-        _, n_centres = cgutils.unpack_tuple(builder, centres.shape)
-        multiply_add = cgutils.get_or_insert_function(
-            builder.module,
-            ir.FunctionType(register, [register] * 3),
-            f"llvm.fma.v{GROUP}f{group.dtype.bitwidth}",
-        )
-        first, count = arguments[2], arguments[3]
-
-        def place(start: Any, *steps: Any) -> Any:
-            for step in steps:
-                start = builder.gep(start, [ir.Constant(integer, step) if isinstance(step, int) else step])
-            return start
-
-        def as_register(address: Any) -> Any:
-            return builder.bitcast(address, register.as_pointer())
-
-        def repeat(value: Any) -> Any:
-            blank = ir.Constant(register, ir.Undefined)
-            zeros = ir.Constant(ir.VectorType(nothing, GROUP), [0] * GROUP)
-            return builder.shuffle_vector(
-                builder.insert_element(blank, value, ir.Constant(nothing, 0)), blank, zeros
-            )
-
-        def multiply(size: int) -> None:
-            held = [cgutils.alloca_once(builder, register) for _ in range(size)]
-            for sum_ in held:
-                builder.store(ir.Constant(register, [0.0] * GROUP), sum_)
-            with cgutils.for_range(builder, n_columns) as columns_passing:
-                column = place(rows.data, builder.mul(columns_passing.index, ir.Constant(integer, GROUP)))
-                _fetch(builder, place(column, _AHEAD))
-                right = builder.load(as_register(column))
-                right.align = group.dtype.bitwidth // 8
-                line = place(centres.data, builder.mul(columns_passing.index, n_centres), first)
-                for c, sum_ in enumerate(held):
-                    left = repeat(builder.load(place(line, c)))
-                    builder.store(builder.call(multiply_add, [left, right, builder.load(sum_)]), sum_)
-            start = place(table.data, builder.mul(first, ir.Constant(integer, GROUP)))
-            for c, sum_ in enumerate(held):
-                written = builder.store(builder.load(sum_), as_register(place(start, GROUP * c)))
-                written.align = group.dtype.bitwidth // 8
-
-        for size in range(2, MOST_AT_ONCE + 1, 2):
-            with builder.if_then(builder.icmp_signed("==", count, ir.Constant(integer, size))):
-                multiply(size)
-        return context.get_dummy_value()
-
-    return types.void(group, across, types.int64, types.int64, products), emit
-
-
-@overload(multiply_group)
-def _compile_multiply_group(group: Any, across: Any, first: Any, count: Any, products: Any) -> Any:
-    tables = group, across, products
-    flat = all(isinstance(kind, types.Array) and (kind.ndim, kind.layout) == (2, "C") for kind in tables)
-    if flat and isinstance(group.dtype, types.Float) and len({kind.dtype for kind in tables}) == 1:
-
-        def multiplied(group: Any, across: Any, first: Any, count: Any, products: Any) -> Any:
-            _multiply_group(group, across, first, count, products)
-
-        return multiplied
-    return None
-
-
 def prefetch(array: NDArray[Any], place: int) -> None:
     """Fetch the line of memory that holds ``array[place]`` into the cache; `array` has one dimension.
 
@@ -257,14 +154,14 @@ def prefetch(array: NDArray[Any], place: int) -> None:
 def _prefetch(typing_context: Any, array: Any, place: Any) -> Any:
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         held = context.make_array(signature.args[0])(context, builder, arguments[0])
-        _fetch(builder, builder.gep(held.data, [arguments[1]]))
+        emit_fetch(builder, builder.gep(held.data, [arguments[1]]))
         return context.get_dummy_value()
 
     return types.void(array, types.int64), emit
 
 
-def _fetch(builder: Any, address: Any) -> None:
-    """Emit the instruction."""
+def emit_fetch(builder: Any, address: Any) -> None:
+    """Emit the instruction that fetches a line of memory."""
     pointer, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
     call = cgutils.get_or_insert_function(
         builder.module, ir.FunctionType(ir.VoidType(), [pointer, flag, flag, flag]), "llvm.prefetch.p0"

@@ -14,8 +14,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
-# Rows that are multiplied at once, and centres of a block: as many as a register has lanes for.
-LANES = 16
+from bisector.engine.registers import LANES, Registers
+
 # Rows whose sums are made while the columns pass by, so that no addition waits for the one before.
 _TOGETHER = 8
 
@@ -66,7 +66,7 @@ def _two_least(
     least: Any, second: Any, owners: Any,
 ) -> Any:  # fmt: skip
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        registers = _Registers(context, builder, rows.dtype)
+        registers = _Block(context, builder, rows.dtype)
         table, numbers, packed, added, lowest, next_lowest, of = (
             context.make_array(signature.args[place])(context, builder, arguments[place])
             for place in (0, 1, 3, 5, 6, 7, 8)
@@ -94,56 +94,17 @@ def _two_least(
     return types.void(rows, listed, types.int64, blocks, types.int64, beside, least, second, owners), emit
 
 
-class _Registers:
-    """What is emitted, step by step."""
-
-    def __init__(self, context: Any, builder: Any, dtype: Any) -> None:
-        self.builder, self.align = builder, dtype.bitwidth // 8
-        self.numbers = ir.VectorType(context.get_value_type(dtype), LANES)
-        self.integers = ir.VectorType(ir.IntType(32), LANES)
-        self.multiply_add = cgutils.get_or_insert_function(
-            builder.module,
-            ir.FunctionType(self.numbers, [self.numbers] * 3),
-            f"llvm.fma.v{LANES}f{dtype.bitwidth}",
-        )
-
-    def integer(self, value: int) -> Any:
-        return ir.Constant(ir.IntType(64), value)
-
-    def place(self, start: Any, *steps: Any) -> Any:
-        for step in steps:
-            start = self.builder.gep(start, [self.integer(step) if isinstance(step, int) else step])
-        return start
-
-    def load(self, address: Any, kind: Any = None) -> Any:
-        kind = self.numbers if kind is None else kind
-        loaded = self.builder.load(self.builder.bitcast(address, kind.as_pointer()))
-        loaded.align = 4 if kind is self.integers else self.align
-        return loaded
-
-    def store(self, value: Any, address: Any) -> None:
-        stored = self.builder.store(value, self.builder.bitcast(address, value.type.as_pointer()))
-        stored.align = 4 if value.type is self.integers else self.align
-
-    def repeat(self, value: Any, kind: Any) -> Any:
-        blank = ir.Constant(kind, ir.Undefined)
-        alone = self.builder.insert_element(blank, value, ir.Constant(ir.IntType(32), 0))
-        return self.shuffle(alone, blank, [0] * LANES)
-
-    def shuffle(self, left: Any, right: Any, lanes: list[int]) -> Any:
-        return self.builder.shuffle_vector(left, right, ir.Constant(self.integers, lanes))
+class _Block(Registers):
+    """What is emitted for sixteen rows and a block of as many centres, step by step."""
 
     def products(self, lines: list[Any], block: Any, n_columns: Any) -> list[Any]:
         """Multiply rows by a block of centres: one register for each row."""
         builder = self.builder
-        held = [cgutils.alloca_once(builder, self.numbers) for _ in lines]
-        for sum_ in held:
-            builder.store(ir.Constant(self.numbers, [0.0] * LANES), sum_)
+        held = self.hold(len(lines))
         with cgutils.for_range(builder, n_columns) as passing:
-            centres = self.load(self.place(block, builder.mul(passing.index, self.integer(LANES))))
+            centres = self.load(self.line(block, passing.index))
             for line, sum_ in zip(lines, held, strict=True):
-                number = self.repeat(builder.load(self.place(line, passing.index)), self.numbers)
-                builder.store(builder.call(self.multiply_add, [number, centres, builder.load(sum_)]), sum_)
+                self.add_to(sum_, self.repeat(builder.load(self.place(line, passing.index))), centres)
         return [builder.load(sum_) for sum_ in held]
 
     def turned(self, table: list[Any]) -> list[Any]:

@@ -14,7 +14,8 @@ import numpy as np
 
 from bisector.engine.intrinsics import BITS, bits_below, lowest_bit, without_lowest_bit
 from bisector.engine.loops import given, loop
-from bisector.engine.two_least import LANES, two_least
+from bisector.engine.registers import LANES
+from bisector.engine.two_least import two_least
 from bisector.solvers.lloyd_loops import (
     FARTHEST,
     LARGEST,

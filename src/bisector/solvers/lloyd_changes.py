@@ -212,7 +212,7 @@ def block_changes(block: Block, plan: Plan, grids: Any, labels: Labels, placed: 
 
     The sums are two for each cluster, on either grid. Without labels to change, all rows are new to their clusters.
     """
-    from bisector.engine.intrinsics import GROUP
+    from bisector.engine.group_products import GROUP
     from bisector.engine.loops import given
     from bisector.solvers.lloyd_changes_loops import assign_by_changes
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bisector.engine.intrinsics import GROUP, MOST_AT_ONCE, multiply_group
+from bisector.engine.group_products import GROUP, MOST_AT_ONCE, multiply_group
 from bisector.engine.loops import given, loop
 from bisector.solvers.lloyd_loops import (
     FARTHEST,

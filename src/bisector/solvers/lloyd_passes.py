@@ -195,7 +195,7 @@ def _by_blocks(k: int, d: int) -> bool:
 
 def _n_groups(k: int, d: int) -> int:
     """Return how many groups of clusters have bounds of their own."""
-    from bisector.engine.two_least import LANES
+    from bisector.engine.registers import LANES
 
     n_blocks = -(-k // LANES)
     blocks_of_a_group = -(-n_blocks // _MOST_GROUPS)

@@ -91,7 +91,7 @@ class RoughLook:
 
     def _cut(self) -> list[_Part]:
         """Make room for rows and what is known of them, in parts that do not depend on the number of threads."""
-        from bisector.engine.intrinsics import GROUP
+        from bisector.engine.group_products import GROUP
         from bisector.engine.loops import given
 
         held, n_stretches = self._held, len(self.totals)

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from bisector.engine.group_products import weigh_group
-from bisector.engine.intrinsics import GROUP, MOST_AT_ONCE, lowest_bit, multiply_group, without_lowest_bit
+from bisector.engine.group_products import GROUP, MOST_AT_ONCE, multiply_group, weigh_group
+from bisector.engine.intrinsics import lowest_bit, without_lowest_bit
 from bisector.engine.loops import given, loop
 from bisector.solvers.lloyd_loops import quick_square
 

@@ -10,7 +10,8 @@ import pytest
 
 import bisector
 from bisector import KMeans, LinearRegression
-from bisector.engine import frames, kept_rows
+from bisector.engine import kept_rows
+from bisector.engine.dataset_parts import Part
 from bisector.engine.kept_rows import KeptRows
 from bisector.engine.map_reduce import map_blocks
 from bisector.engine.sources import source
@@ -32,13 +33,13 @@ def path(tmp_path):
 def decoded(monkeypatch):
     """Which parts were decoded, by their numbers of rows."""
     seen = []
-    real = frames._Part.pieces
+    real = Part.pieces
 
     def told(part, *given):
         seen.append(part.n_rows)
         return real(part, *given)
 
-    monkeypatch.setattr(frames._Part, "pieces", told)
+    monkeypatch.setattr(Part, "pieces", told)
     return seen
 
 
@@ -143,3 +144,13 @@ def test_a_disk_that_fills_up_on_the_way(path, tmp_path, monkeypatch, decoded):
         decoded.clear()
         np.testing.assert_array_equal(read(rows), ROWS)
     assert len(decoded) == 3
+
+
+def test_what_needs_no_decoder_is_kept_one_reading_later(tmp_path, decoded):
+    path = tmp_path / "plain.parquet"
+    table = pa.table([*ROWS.T, TARGETS], names=[*"abcd", "y"])
+    pq.write_table(table, path, compression=None, use_dictionary=False, row_group_size=7_000)
+    rows = source(path, "y")
+    for passes in range(1, 6):
+        np.testing.assert_array_equal(read(rows), ROWS)
+        assert len(decoded) == 5 * min(passes, 3)

@@ -1,6 +1,7 @@
 """Columns read from Parquet files without a decoder: what Arrow reads, where it can be, and Arrow elsewhere."""
 
 import os
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -10,12 +11,15 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
 
-from bisector.engine.parquet_pages import plain_columns
+import bisector
+from bisector.engine.loops import given as given_to_loop
+from bisector.engine.mapped import mapped
+from bisector.engine.parquet_pages import FEWEST_ROWS, cut_at_pages, plain_columns
 from bisector.engine.parquet_pages_loops import read_page
 from bisector.engine.sources import source
 from bisector.engine.upright_loops import stand_upright
 
-N, FLOAT = 3001, pa.float64()
+N, FLOAT = 30_001, pa.float64()
 
 
 def numbers(kind=FLOAT):
@@ -27,48 +31,49 @@ def numbers(kind=FLOAT):
 
 
 def write(path, table, **options):
-    options = {"compression": None, "use_dictionary": False, "row_group_size": 1000, **options}
+    options = {"compression": None, "use_dictionary": False, "row_group_size": 10_000, **options}
     pq.write_table(table, path, **options)
     (fragment,) = ds.dataset(path, format="parquet").get_fragments()
     return fragment
 
 
-def read_plainly(fragment, name, dtype=np.float64):
-    """Return a column that was read without a decoder, in uneven pieces."""
+def read_plainly(fragment, name):
+    """Return a column that was read without a decoder."""
     parts = []
     with open(fragment.path, "rb", buffering=0) as file:
         for group in range(fragment.metadata.num_row_groups):
             (column,) = plain_columns(fragment, group, [name])
-            rows = fragment.metadata.row_group(group).num_rows
-            into = np.full(rows, -1.0, dtype)
-            for first in range(0, rows, 77):
-                column.read(file.fileno(), first, into[first : first + 77])
-            parts.append(into)
+            for first, last in pairwise(cut_at_pages([column], 0, column.starts[-1])):
+                place, size = column.place(first), column.stored_as.itemsize
+                assert column.place(last - 1) == place + (last - first - 1) * size
+                raw = mapped(file.fileno(), place, place + (last - first) * size)
+                parts.append(np.frombuffer(raw, column.stored_as))
     return np.concatenate(parts)
 
 
 @pytest.mark.parametrize("kind", [pa.float64(), pa.float32(), pa.int64(), pa.int32()], ids=str)
 @pytest.mark.parametrize("nullable", [True, False])
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
-@pytest.mark.parametrize("page", [256, 2**20])
+@pytest.mark.parametrize("page", [2**14, 2**20])
 def test_numbers_are_those_that_arrow_reads(kind, nullable, version, page, tmp_path):
     schema = pa.schema([pa.field("before", pa.string()), pa.field("x", kind, nullable=nullable)])
-    table = pa.table([pa.array(["a", None, "b"] * 1000 + ["c"]), numbers(kind)], schema=schema)
+    table = pa.table([pa.array(["a", None, "b"] * 10_000 + ["c"]), numbers(kind)], schema=schema)
     fragment = write(
         tmp_path / "rows.parquet", table, data_page_version=version, data_page_size=page, write_batch_size=16
     )
     expected = fragment.to_table(columns=["x"]).column(0).to_numpy()
-    for dtype in (np.float64, np.float32):
-        np.testing.assert_array_equal(read_plainly(fragment, "x", dtype), expected.astype(dtype))
+    np.testing.assert_array_equal(read_plainly(fragment, "x"), expected)
 
 
-def test_a_small_page_size_makes_many_pages(tmp_path):
-    fragment = write(
-        tmp_path / "rows.parquet", pa.table({"x": numbers()}), data_page_size=256, write_batch_size=16
-    )
+def test_pages_that_are_worth_it(tmp_path):
+    write_small = {"data_page_size": 2**14, "write_batch_size": 16}
+    fragment = write(tmp_path / "rows.parquet", pa.table({"x": numbers()}), **write_small)
     (column,) = plain_columns(fragment, 0, ["x"])
-    assert len(column.places) > 20
-    assert column.starts[-1] == 1000
+    assert 4 < len(column.places) <= 10_000 / FEWEST_ROWS
+    assert column.starts[-1] == 10_000
+    write_tiny = {"data_page_size": 2**10, "write_batch_size": 16}
+    fragment = write(tmp_path / "more.parquet", pa.table({"x": numbers()}), **write_tiny)
+    assert plain_columns(fragment, 0, ["x"]) is None
 
 
 MISSING = pa.array([1.0, None, 3.0])
@@ -105,20 +110,26 @@ def test_files_elsewhere_are_left_to_arrow(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"data_page_size": 512, "write_batch_size": 16}], ids=["large", "small"]
+    "options",
+    [{}, {"data_page_size": 2**14, "write_batch_size": 16}, {"data_page_size": 512, "write_batch_size": 16}],
+    ids=["large", "small", "tiny"],
 )
 @pytest.mark.parametrize("dtype", [pa.float64(), pa.float32()], ids=str)
-def test_blocks_are_the_same_as_from_a_compressed_file(options, dtype, tmp_path):
-    table = pa.table({"x": numbers(dtype), "count": numbers(pa.int32()), "z": numbers(dtype), "y": numbers()})
+@pytest.mark.parametrize("others", [{}, {"count": numbers(pa.int32())}], ids=["one type", "two types"])
+@pytest.mark.parametrize("memory", ["1 MB", "2 GB"])
+def test_blocks_are_the_same_as_from_a_compressed_file(options, dtype, others, memory, tmp_path):
+    table = pa.table({"x": numbers(dtype), **others, "z": numbers(dtype), "y": numbers(dtype)})
     write(tmp_path / "plain.parquet", table, **options)
     write(tmp_path / "packed.parquet", table, compression="snappy", use_dictionary=True)
-    sources = [source(tmp_path / name, "y") for name in ("plain.parquet", "packed.parquet")]
-    for plain, packed in zip(*(made.blocks() for made in sources), strict=True):
-        assert plain.X.dtype == packed.X.dtype
-        np.testing.assert_array_equal(plain.X, packed.X)
-        np.testing.assert_array_equal(plain.y, packed.y)
-    rows = [5, 2999, 1000, 5]
-    np.testing.assert_array_equal(sources[0].take(rows), sources[1].take(rows))
+    with bisector.config(memory=memory):
+        for y in ("y", None):
+            sources = [source(tmp_path / name, y) for name in ("plain.parquet", "packed.parquet")]
+            for plain, packed in zip(*(made.blocks() for made in sources), strict=True):
+                assert plain.X.dtype == packed.X.dtype
+                np.testing.assert_array_equal(plain.X, packed.X)
+                np.testing.assert_array_equal(plain.y, packed.y)
+            rows = [5, 29_999, 10_000, 5]
+            np.testing.assert_array_equal(sources[0].take(rows), sources[1].take(rows))
 
 
 def test_a_file_cut_short_meanwhile_is_an_error(tmp_path):
@@ -149,12 +160,17 @@ def test_no_bytes_lead_astray(head, optional):
     assert count == 0 or (before > 0 and size == before + 8 * count)
 
 
-@pytest.mark.parametrize("n_columns", [1, 7, 16, 35])
-@pytest.mark.parametrize("count", [0, 1, 8, 23, 600])
-def test_columns_become_rows(n_columns, count):
-    columns = np.random.default_rng(1).normal(size=(n_columns, 611))
-    table = np.zeros((605, n_columns))
-    stand_upright(columns, 3, count, table, 2)
-    expected = np.zeros_like(table)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n_columns", [1, 7, 8, 16, 35])
+@pytest.mark.parametrize("count", [0, 1, 8, 23, 2600])
+@pytest.mark.parametrize("shift", [0, 3])
+def test_columns_become_rows(dtype, n_columns, count, shift):
+    columns = np.random.default_rng(1).normal(size=(n_columns, 2611)).astype(dtype)
+    raw = np.concatenate([np.zeros(shift, np.uint8), columns.reshape(-1).view(np.uint8)])
+    places = shift + np.arange(n_columns) * columns.strides[0]
+    expected = np.zeros((2605, n_columns), dtype)
     expected[2 : 2 + count] = columns[:, 3 : 3 + count].T
-    np.testing.assert_array_equal(table, expected)
+    for copy in (stand_upright, stand_upright.py_func):
+        table = np.zeros_like(expected)
+        copy(given_to_loop(raw, np.uint8), given_to_loop(places), 3, count, table, 2)
+        np.testing.assert_array_equal(table, expected)

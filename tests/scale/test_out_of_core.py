@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bisector import GaussianMixture, KMeans, LinearRegression, LogisticRegression
-from bisector.engine.frames import DatasetSource
+from bisector.engine.dataset_source import DatasetSource
 from bisector.engine.sources import source
 from bisector.solvers import lloyd_passes, seeding
 from bisector.solvers.mixture_shapes import SHAPES

@@ -1,11 +1,10 @@
 """Rows of files that are read again and again, decoded once.
 
-Data that are read a second time are likely to be read a third. So what the second reading decodes is kept: in
-memory if all rows together take little of the budget, else in a scratch file if the user named a folder for such
-(``bisector.config(scratch=...)``), else nowhere.
+Data that are read a second time are likely to be read a third. So what the second reading decodes is kept (of what
+needs no decoder, what the third reads): in memory if all rows together take little of the budget, else in a scratch
+file if the user named a folder for such (``bisector.config(scratch=...)``), else nowhere.
 """
 
-import os
 import shutil
 import tempfile
 import threading
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .mapped import mapped, read_in_order
 from .memory import budget, readable
 from .settings import current
 
@@ -62,9 +62,8 @@ class KeptRows:
         """Return rows that were kept."""
         if self.in_memory:
             return np.asarray(self._place[first:last])
-        table = np.empty((last - first, self.shape[1]), self.dtype)
-        self._place.read(first * self._row_bytes, table)
-        return table
+        rows = self._place.read(first * self._row_bytes, last * self._row_bytes)
+        return np.asarray(rows.view(self.dtype).reshape(last - first, self.shape[1]))
 
     def _open_scratch(self) -> "_ScratchFile | None":
         folder = current().scratch
@@ -91,11 +90,7 @@ class KeptRows:
 
 
 class _ScratchFile:
-    """A file without a name, gone with the process at the latest; written and read at places.
-
-    It is not mapped into memory: for rows that are looked at once in a pass, the system would take longer to find
-    every page than to copy it.
-    """
+    """A file without a name, gone with the process at the latest; written and read at places."""
 
     def __init__(self, folder: str, n_bytes: int) -> None:
         self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 (it lives as long as this object)
@@ -109,19 +104,6 @@ class _ScratchFile:
             while left:
                 left = left[self._file.write(left) :]
 
-    def read(self, offset: int, table: NDArray[Any]) -> None:
-        left = table.data.cast("B")
-        while left:
-            count = self._read(left, offset)
-            if not count:
-                raise OSError(
-                    "The scratch file is shorter than what was written to it: is its disk still there?"
-                )
-            offset, left = offset + count, left[count:]
-
-    def _read(self, into: memoryview, offset: int) -> int:
-        if hasattr(os, "preadv"):  # several threads at a time
-            return os.preadv(self._file.fileno(), [into], offset)
-        with self._moving:
-            self._file.seek(offset)
-            return self._file.readinto(into)
+    def read(self, first: int, last: int) -> NDArray[np.uint8]:
+        read_in_order(self._file.fileno(), first, last)
+        return mapped(self._file.fileno(), first, last)

@@ -1,8 +1,8 @@
 """Columns of Parquet files whose numbers stand in the file as they stand in memory.
 
 A column that was written without compression and without a dictionary is a row of pages, each a short header and
-then its numbers one after the other. Such numbers need no decoder: once the places of the pages are known, any rows
-are read with one call of the system, in a third of the time that Arrow takes. Every other column is Arrow's.
+then its numbers one after the other. Such numbers need no decoder and no copy: once the places of the pages are
+known, rows are made of the file's bytes where the system has them. Every other column is Arrow's.
 """
 
 import os
@@ -10,7 +10,8 @@ from bisect import bisect_right
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from .mapped import read_in_order
 
 # How the numbers of Parquet's types are stored. Types with a further meaning (dates, decimals) are not among them.
 _STORED_AS: dict[str, np.dtype[Any]] = {
@@ -19,8 +20,8 @@ _STORED_AS: dict[str, np.dtype[Any]] = {
     "INT64": np.dtype("<i8"),
     "INT32": np.dtype("<i4"),
 }
-# What a page's header and the length of its levels take at most, as long as the file's numbers are such.
-_HEADER_BYTES = 512
+# Pages that have fewer rows than this on average are not worth looking for: Arrow is as fast.
+FEWEST_ROWS = 1024
 
 
 class PlainColumn(NamedTuple):
@@ -30,23 +31,29 @@ class PlainColumn(NamedTuple):
     starts: list[int]
     places: list[int]
 
-    def read(self, file: int, first: int, into: NDArray[Any]) -> None:
-        """Fill an array with the numbers of the rows from `first` on."""
-        size = self.stored_as.itemsize
-        numbers = into if into.dtype == self.stored_as else np.empty(len(into), self.stored_as)
-        raw, last = numbers.data.cast("B"), first + len(into)
-        row, page = first, bisect_right(self.starts, first) - 1
-        while row < last:
-            end = min(self.starts[page + 1], last)
-            piece = raw[(row - first) * size : (end - first) * size]
-            place = self.places[page] + (row - self.starts[page]) * size
-            if os.preadv(file, [piece], place) < len(piece):
-                raise OSError(
-                    "A Parquet file is shorter than when it was opened: was it written anew meanwhile?"
-                )
-            row, page = end, page + 1
-        if numbers is not into:
-            into[:] = numbers
+    def place(self, row: int) -> int:
+        """Return where in the file the number of a row stands."""
+        page = bisect_right(self.starts, row) - 1
+        return self.places[page] + (row - self.starts[page]) * self.stored_as.itemsize
+
+    def between(self, first: int, last: int) -> tuple[int, int]:
+        """Return where in the file the numbers of rows from `first` up to `last` begin and end."""
+        return self.place(first), self.place(last - 1) + self.stored_as.itemsize
+
+
+def cut_at_pages(columns: list[PlainColumn], first: int, last: int) -> list[int]:
+    """Cut the rows from `first` up to `last` where a column has a page's end.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bisector.engine.parquet_pages import PlainColumn, cut_at_pages
+    >>> pages = PlainColumn(np.dtype(float), [0, 5, 10], [100, 200])
+    >>> cut_at_pages([pages], 3, 8), pages.place(6)
+    ([3, 5, 8], 208)
+    """
+    inside = {start for column in columns for start in column.starts if first < start < last}
+    return [first, *sorted(inside), last]
 
 
 def plain_columns(fragment: Any, row_group: int, names: list[str]) -> list[PlainColumn] | None:
@@ -102,19 +109,15 @@ def _may_stand_plain(column: Any, chunk: Any) -> bool:
 
 
 def _pages(file: int, chunk: Any, *, optional: bool) -> PlainColumn | None:
-    """Go from header to header; None if they are not what the footer lets expect."""
-    from .parquet_pages_loops import read_page
+    """Find the pages of a column of a row group; None if they are not what the footer lets expect, or too many."""
+    from .parquet_pages_loops import find_pages
 
-    stored_as = _STORED_AS[chunk.physical_type]
-    at, end = chunk.data_page_offset, chunk.data_page_offset + chunk.total_compressed_size
-    starts, places = [0], []
-    head = np.zeros(_HEADER_BYTES, np.uint8)
-    while at < end:
-        os.preadv(file, [head.data], at)
-        count, before, size = read_page(head, stored_as.itemsize, optional)
-        if count == 0:
-            return None
-        starts.append(starts[-1] + count)
-        places.append(at + before)
-        at += size
-    return PlainColumn(stored_as, starts, places) if starts[-1] == chunk.num_values and at == end else None
+    stored_as, begin = _STORED_AS[chunk.physical_type], chunk.data_page_offset
+    most = max(1, chunk.num_values // FEWEST_ROWS)
+    starts, places = np.zeros(most + 1, np.int64), np.zeros(most, np.int64)
+    end = begin + chunk.total_compressed_size
+    read_in_order(file, begin, end)
+    count = find_pages(file, begin, end, stored_as.itemsize, optional, starts, places)
+    if count == 0 or starts[count] != chunk.num_values:
+        return None
+    return PlainColumn(stored_as, starts[: count + 1].tolist(), places[:count].tolist())

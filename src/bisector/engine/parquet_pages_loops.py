@@ -9,13 +9,33 @@ from typing import Any
 import numpy as np
 
 from .loops import loop
+from .read_at import read_at
 
 # Kinds of fields, by their numbers in the protocol. Integers come in three lengths, all written alike.
 _TRUE, _FALSE, _SHORTEST, _LONGEST, _BYTES, _STRUCTURE = 1, 2, 4, 6, 8, 12
 # Fields that headers have, by the numbers that Parquet gives them, and how deep structures lie in each other.
 _MOST_FIELDS, _DEEPEST = 16, 8
+# What a page's header and the length of its levels take at most, as long as the file's numbers are such.
+_HEADER_BYTES = 512
 # Kinds of pages, and the encoding in which numbers are plain.
 _DATA_PAGE, _DATA_PAGE_2, _PLAIN = 0, 3, 0
+
+
+@loop
+def find_pages(file: int, at: int, end: int, itemsize: int, optional: bool, starts: Any, places: Any) -> int:
+    """Go from header to header between two places of a file: page p has rows from ``starts[p]`` to the next start.
+
+    Returns how many pages there are: none if one is not as it should be, or if they are more than the arrays hold.
+    """
+    head, count = np.zeros(_HEADER_BYTES, np.uint8), 0
+    while at < end:
+        known = read_at(file, at, head)
+        n_numbers, before, size = read_page(head[: max(0, known)], itemsize, optional)
+        if n_numbers == 0 or count == len(places):
+            return 0
+        starts[count + 1], places[count] = starts[count] + n_numbers, at + before
+        count, at = count + 1, at + size
+    return count if at == end else 0
 
 
 @loop
@@ -108,4 +128,5 @@ def little_endian(head: Any, at: int) -> Any:
 
 def warm() -> None:
     """Compile the loops of this module."""
-    read_page(np.zeros(1, np.uint8), 8, True)
+    numbers = np.zeros(1, np.int64)
+    find_pages(0, 0, 0, 8, True, numbers, numbers)

@@ -1,4 +1,4 @@
-"""Code for sixteen numbers at a time, emitted step by step: what the intrinsics of groups and blocks share."""
+"""Code for many numbers at a time, emitted step by step: what intrinsics of groups, blocks and squares share."""
 
 from typing import Any
 
@@ -18,17 +18,19 @@ class Registers:
         As Numba hands them to an intrinsic.
     dtype : numba type
         Of the numbers.
+    lanes : int
+        How many numbers a register has.
     """
 
-    def __init__(self, context: Any, builder: Any, dtype: Any) -> None:
-        self.builder, self.align = builder, dtype.bitwidth // 8
-        self.numbers = ir.VectorType(context.get_value_type(dtype), LANES)
-        self.integers = ir.VectorType(ir.IntType(32), LANES)
-        self.zero = ir.Constant(self.numbers, [0.0] * LANES)
+    def __init__(self, context: Any, builder: Any, dtype: Any, lanes: int = LANES) -> None:
+        self.builder, self.align, self.lanes = builder, dtype.bitwidth // 8, lanes
+        self.numbers = ir.VectorType(context.get_value_type(dtype), lanes)
+        self.integers = ir.VectorType(ir.IntType(32), lanes)
+        self.zero = ir.Constant(self.numbers, [0.0] * lanes)
         self._multiply_add = cgutils.get_or_insert_function(
             builder.module,
             ir.FunctionType(self.numbers, [self.numbers] * 3),
-            f"llvm.fma.v{LANES}f{dtype.bitwidth}",
+            f"llvm.fma.v{lanes}f{dtype.bitwidth}",
         )
 
     def integer(self, value: int) -> Any:
@@ -43,7 +45,7 @@ class Registers:
 
     def line(self, start: Any, number: Any) -> Any:
         """Return the address of a line of a table whose lines fill a register."""
-        return self.place(start, self.builder.mul(number, self.integer(LANES)))
+        return self.place(start, self.builder.mul(number, self.integer(self.lanes)))
 
     def load(self, address: Any, kind: Any = None) -> Any:
         """Fill a register from memory that need not be aligned to it."""
@@ -61,11 +63,25 @@ class Registers:
         """Fill a register with one number."""
         blank = ir.Constant(self.numbers if kind is None else kind, ir.Undefined)
         alone = self.builder.insert_element(blank, value, ir.Constant(ir.IntType(32), 0))
-        return self.shuffle(alone, blank, [0] * LANES)
+        return self.shuffle(alone, blank, [0] * self.lanes)
 
     def shuffle(self, left: Any, right: Any, lanes: list[int]) -> Any:
-        """Take lanes of two registers, those of the second by numbers from sixteen on."""
+        """Take lanes of two registers, those of the second by numbers from `lanes` on."""
         return self.builder.shuffle_vector(left, right, ir.Constant(self.integers, lanes))
+
+    def turned(self, table: list[Any]) -> list[Any]:
+        """Make columns of lines: squares of 2, 4, 8, … lanes have two of their corners exchanged."""
+        table, lanes, step = list(table), self.lanes, 1
+        while step < lanes:
+            stays = [lane & step == 0 for lane in range(lanes)]
+            upper = [lane if stay else lane - step + lanes for lane, stay in enumerate(stays)]
+            lower = [lane + step if stay else lane + lanes for lane, stay in enumerate(stays)]
+            for i in range(lanes):
+                if i & step == 0:
+                    pair = table[i], table[i + step]
+                    table[i], table[i + step] = self.shuffle(*pair, upper), self.shuffle(*pair, lower)
+            step *= 2
+        return table
 
     def multiply_add(self, left: Any, right: Any, added: Any) -> Any:
         """Return left · right + added, rounded once."""

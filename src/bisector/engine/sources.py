@@ -307,7 +307,9 @@ def _open(X: Any, y: Any, features: Sequence[str] | None) -> Source:
 
         return dask_source(X, y if targets else None, features)
     if frames.is_dataset(X):
-        return frames.dataset_source(X, targets, features, single_target=isinstance(y, str))
+        from .dataset_source import dataset_source
+
+        return dataset_source(X, targets, features, single_target=isinstance(y, str))
     if frames.is_frame(X):
         return frames.frame_source(X, targets, single_target=isinstance(y, str))
     if targets:

@@ -107,20 +107,6 @@ class _Block(Registers):
                 self.add_to(sum_, self.repeat(builder.load(self.place(line, passing.index))), centres)
         return [builder.load(sum_) for sum_ in held]
 
-    def turned(self, table: list[Any]) -> list[Any]:
-        """Make columns of lines: squares of 2, 4, 8 and 16 lanes have two of their corners exchanged."""
-        step = 1
-        while step < LANES:
-            stays = [lane & step == 0 for lane in range(LANES)]
-            upper = [lane if stay else lane - step + LANES for lane, stay in enumerate(stays)]
-            lower = [lane + step if stay else lane + LANES for lane, stay in enumerate(stays)]
-            for i in range(LANES):
-                if i & step == 0:
-                    pair = table[i], table[i + step]
-                    table[i], table[i + step] = self.shuffle(*pair, upper), self.shuffle(*pair, lower)
-            step *= 2
-        return table
-
     def search(self, lows: list[Any], first: Any, least_at: Any, second_at: Any, owners_at: Any) -> None:
         """Update the two least by registers that have a lane for each row, one for each centre."""
         builder = self.builder

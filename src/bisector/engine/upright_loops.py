@@ -5,31 +5,37 @@ from typing import Any
 import numpy as np
 
 from .loops import given, loop
+from .turned_squares import REGISTER_BYTES, number_at, turn_square
 
-# So many rows of so many columns are copied at a time: the lines of the cache that they are read from and written
-# to stay in it as long as they are needed.
-_ROWS, _COLUMNS, _STEP = 256, 16, 8
+# So many rows get a square's width of columns at a time: long enough to read the columns as memory likes it, short
+# enough for the rows to stay in the cache until all their columns are there.
+_ROWS = 1024
 
 
 @loop
-def stand_upright(columns: Any, first: int, count: int, table: Any, row: int) -> None:
-    """Write the numbers from `first` on of each line of `columns` down a column of the table, from `row` on."""
-    n_columns, steps = len(columns), count - count % _STEP
-    for begin in range(0, steps, _ROWS):
-        for left in range(0, n_columns, _COLUMNS):
-            for i in range(begin, min(begin + _ROWS, steps), _STEP):
-                for j in range(left, min(left + _COLUMNS, n_columns)):
-                    some, r = columns[j, first + i : first + i + _STEP], row + i
-                    table[r, j], table[r + 1, j] = some[0], some[1]
-                    table[r + 2, j], table[r + 3, j] = some[2], some[3]
-                    table[r + 4, j], table[r + 5, j] = some[4], some[5]
-                    table[r + 6, j], table[r + 7, j] = some[6], some[7]
-    for i in range(steps, count):
+def stand_upright(raw: Any, places: Any, first: int, count: int, table: Any, row: int) -> None:
+    """Write the numbers from `first` on of columns down the columns of the table, from `row` on.
+
+    The columns are of the table's type and begin at `places` in the bytes of `raw`, aligned or not.
+    """
+    n_columns, size = len(places), table.itemsize
+    side = REGISTER_BYTES // size
+    if count < side or n_columns < side:
         for j in range(n_columns):
-            table[row + i, j] = columns[j, first + i]
+            for i in range(count):
+                table[row + i, j] = number_at(raw, places[j] + size * (first + i), table)
+        return
+    # The last squares overlap those before: what is written twice is the same.
+    for begin in range(0, count, _ROWS):
+        for left in range(0, n_columns, side):
+            j = min(left, n_columns - side)
+            for above in range(begin, min(begin + _ROWS, count), side):
+                i = min(above, count - side)
+                turn_square(raw, places, j, first + i, table, row + i)
 
 
 def warm() -> None:
     """Compile the loops of this module."""
     for dtype in (np.float32, np.float64):
-        stand_upright(given(np.zeros((1, 1), dtype)), 0, 1, np.zeros((1, 1), dtype), 0)
+        raw, places = given(np.zeros(8, np.uint8)), given(np.zeros(1, np.int64))
+        stand_upright(raw, places, 0, 1, np.zeros((1, 1), dtype), 0)

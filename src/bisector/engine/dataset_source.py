@@ -1,0 +1,194 @@
+"""Parquet files and Arrow datasets as sources: read in blocks, as often as a fit wants."""
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .blocks import Block
+from .dataset_parts import PAGE_BYTES, PIECE_ROWS, Part, batch_rows, parts_of
+from .frames import check_targets
+from .kept_rows import SHARE_FOR_KEEPING, KeptRows
+from .memory import budget
+from .sources import Source, float_dtype
+
+# What reading may take of the memory budget.
+SHARE_FOR_READING = 0.75
+# What was read so often before is kept when it is read again. Some fits read twice and no more: for what needs no
+# decoder, keeping pays only beyond that.
+READINGS, READINGS_WITHOUT_DECODER = 1, 2
+
+# The number of the first row, features and targets.
+_Rows = tuple[int, NDArray[Any], NDArray[Any]]
+
+
+class DatasetSource(Source):
+    """An Arrow dataset or Parquet files, read as a stream: a few blocks are in memory at a time."""
+
+    def __init__(
+        self, dataset: Any, targets: list[str], features: Sequence[str] | None, *, single_target: bool
+    ) -> None:
+        names = list(dataset.schema.names)
+        twice = [name for name in names if names.count(name) > 1]
+        if twice:
+            raise ValueError(f"The data have several columns called {twice[0]!r}: give each its own name.")
+        check_targets(targets, names)
+        others = [name for name in names if name not in targets]
+        self.feature_names = (
+            list(features) if features is not None and set(features) <= set(others) else others
+        )
+        self._targets = targets
+        self._single_target = single_target
+        self._parts = [part for fragment in dataset.get_fragments() for part in parts_of(fragment)]
+        self.n_rows = sum(part.n_rows for part in self._parts)
+        self.n_features = len(self.feature_names)
+        self.dtype = float_dtype([_arrow_dtype(dataset.schema.field(name)) for name in self.feature_names])
+        self._kept = KeptRows(self.n_rows, self.n_features + len(targets), self._row_dtype)
+        self._readings: Counter[int] = Counter()
+        self._kept_parts: set[int] = set()
+
+    @property
+    def partitions(self) -> list[int]:
+        return [part.n_rows for part in self._parts]
+
+    @property
+    def single_target(self) -> bool:
+        return self._single_target if self._targets else super().single_target
+
+    @property
+    def n_targets(self) -> int:
+        return len(self._targets) or super().n_targets
+
+    def most_readers(self) -> int:
+        """Return how many threads may read at once: each holds pages and a batch of columns, and two blocks."""
+        longest = max(self.partitions, default=0)
+        block_rows = int(np.diff(self.boundaries).max(initial=0))
+        columns = self.n_features + len(self._targets)
+        read_rows = min(longest, batch_rows(block_rows, columns))
+        per_reader = columns * (
+            2 * min(PAGE_BYTES, 8 * longest) + 8 * (read_rows + 2 * block_rows + min(longest, PIECE_ROWS))
+        )
+        share = SHARE_FOR_READING - (SHARE_FOR_KEEPING if self._kept.in_memory else 0)
+        return max(1, int(share * budget() / max(1, per_reader)))
+
+    def groups(self, size: int) -> list[range]:
+        ends = np.searchsorted(self.boundaries, np.cumsum(self.partitions)).tolist()
+        return [range(first, last) for first, last in zip([0, *ends], ends, strict=False) if first < last]
+
+    def blocks(self, numbers: range | None = None) -> Iterator[Block]:
+        numbers = range(self.n_blocks) if numbers is None else numbers
+        if not numbers:
+            return
+        first, last = int(self.boundaries[numbers.start]), int(self.boundaries[numbers.stop])
+        starts = np.concatenate([[0], np.cumsum(self.partitions)])
+        for number, (part, start) in enumerate(zip(self._parts, starts.tolist(), strict=False)):
+            if part.n_rows and start < last and start + part.n_rows > first:
+                end = min(start + part.n_rows, last)
+                inside = self.boundaries[(self.boundaries >= start) & (self.boundaries <= end)]
+                for first_row, X, targets in self._tables(number, np.unique(inside)):
+                    if first <= first_row:
+                        yield self._block(first_row, X, targets)
+
+    def take(self, rows: ArrayLike) -> NDArray[Any]:
+        wanted = self.row_numbers(rows)
+        taken = np.empty((len(wanted), self.n_features), self.dtype)
+        if not len(wanted):
+            return taken
+        first, last = np.searchsorted(self.boundaries, [wanted.min(), wanted.max()], side="right").tolist()
+        for block in self.blocks(range(first - 1, last)):
+            here = np.flatnonzero((wanted >= block.first_row) & (wanted < block.first_row + len(block.X)))
+            taken[here] = block.X[wanted[here] - block.first_row]
+        return taken
+
+    def _tables(self, number: int, boundaries: NDArray[np.int64]) -> Iterator[_Rows]:
+        """Read a part, or its beginning, in tables between these rows: decode it, or take what was kept of it."""
+        if number in self._kept_parts:
+            for first, last in pairwise(boundaries.tolist()):
+                table = self._kept.between(first, last)
+                yield first, table[:, : self.n_features], table[:, self.n_features :]
+            return
+        part = self._parts[number]
+        whole = boundaries[-1] - boundaries[0] == part.n_rows
+        keeping = whole and self._readings[number] >= (
+            READINGS_WITHOUT_DECODER if part.is_plain else READINGS
+        )
+        for first, X, targets in self._decode(part, boundaries):
+            keeping = keeping and self._kept.keep(first, np.hstack([X, targets]) if self._targets else X)
+            yield first, X, targets
+        if whole:
+            self._readings[number] += 1
+        if keeping:
+            self._kept_parts.add(number)
+
+    def _decode(self, part: Part, boundaries: NDArray[np.int64]) -> Iterator[_Rows]:
+        """Fill table after table from the columns that arrive in pieces, which are cut as the file likes."""
+        from .loops import given
+        from .upright_loops import stand_upright
+
+        names = [*(self.feature_names or []), *self._targets]
+        sizes, first_row = np.diff(boundaries).tolist(), int(boundaries[0])
+        number, filled = 0, 0
+        X, targets = self._room(sizes[0])
+        for raw, places, arrived in part.pieces(names, self._row_dtype, first_row, sum(sizes), max(sizes)):
+            raw, places, used = given(raw, np.uint8), given(places), 0
+            while used < arrived:
+                count = min(len(X) - filled, arrived - used)
+                stand_upright(raw, places[: self.n_features], used, count, X, filled)
+                stand_upright(raw, places[self.n_features :], used, count, targets, filled)
+                filled, used = filled + count, used + count
+                if filled == len(X):
+                    yield int(boundaries[number]), X, targets
+                    number, filled = number + 1, 0
+                    if number == len(sizes):
+                        return
+                    X, targets = self._room(sizes[number])
+
+    def _room(self, n_rows: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Make tables of their own for features and targets: loops want rows without gaps."""
+        widths = self.n_features, len(self._targets)
+        X, targets = (np.empty((n_rows, width), self._row_dtype) for width in widths)
+        return X, targets
+
+    @property
+    def _row_dtype(self) -> np.dtype[Any]:
+        return self.dtype if not self._targets else np.dtype(np.float64)
+
+    def _block(self, first: int, X: NDArray[Any], targets: NDArray[Any]) -> Block:
+        y: NDArray[Any] | None
+        if self._targets:
+            y = targets[:, 0] if self._single_target else targets
+        else:
+            y = None if self.y is None else self.y[first : first + len(X)]
+        weight = None if self.sample_weight is None else self.sample_weight[first : first + len(X)]
+        return Block(first, np.asarray(X, dtype=self.dtype), y, weight)
+
+
+def _arrow_dtype(field: Any) -> np.dtype[Any]:
+    return np.dtype(np.float32) if str(field.type) == "float" else np.dtype(np.float64)
+
+
+def dataset_source(
+    X: Any, targets: list[str], features: Sequence[str] | None, *, single_target: bool
+) -> DatasetSource:
+    """Make the source of a path or Arrow dataset; `targets` are columns to be read as y.
+
+    Where the data have all of `features`, only these are read, in this order.
+    """
+    return DatasetSource(open_dataset(X), targets, features, single_target=single_target)
+
+
+def open_dataset(X: Any) -> Any:
+    """Open a path as an Arrow dataset, if it is not one already."""
+    try:
+        import pyarrow.dataset
+    except ImportError as error:
+        raise ImportError(
+            f"Reading {X} needs pyarrow: install it with `pip install pyarrow`, or pass a table in memory."
+        ) from error
+    if isinstance(X, str | os.PathLike):
+        return pyarrow.dataset.dataset(os.fspath(X), format="parquet")
+    return X

@@ -1,9 +1,9 @@
 """Measure how the time of fits grows with the rows and falls with the workers, and draw it for the guide.
 
 ``python docs/scale_curves.py measure FOLDER`` writes up to 100 million rows of ten features to FOLDER as Parquet
-(8.8 GB, and as much again for the scratch file), fits them out of core, fits chunks on clusters of processes, and
-stores the seconds in ``docs/_static/scale_curves.json``. ``python docs/scale_curves.py draw`` draws
-``docs/_static/scale_curves.png`` from these. Every fit out of core has a process of its own.
+(8.8 GB), fits them out of core, fits chunks on clusters of processes, and stores the seconds in
+``docs/_static/scale_curves.json``. ``python docs/scale_curves.py draw`` draws ``docs/_static/scale_curves.png``
+from these. Every fit out of core has a process of its own.
 """
 
 import json
@@ -81,7 +81,7 @@ def fit_files(kind: str, folder: str, n_files: int) -> dict[str, float]:
         rows = pyarrow.dataset.dataset(fitted, format="parquet")
         if kind == "KMeans":
             rows = rows.replace_schema(rows.schema.remove(rows.schema.get_field_index("y")))
-        with bisector.config(memory=MEMORY, scratch=folder):
+        with bisector.config(memory=MEMORY):
             begin = time.perf_counter()
             fit(kind, rows, "y")
             seconds = time.perf_counter() - begin

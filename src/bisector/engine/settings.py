@@ -53,8 +53,9 @@ def config(**changes: Unpack[Changes]) -> "Configuration":
         ``"1.5 GiB"``. None measures, whenever it matters, what is free on the machine and in its container.
     scratch : path or None, default=None
         A folder on a fast disk. Rows of Parquet files that a fit reads again and again, and that memory cannot
-        hold, are written there in full when they are decoded for the second time, and read from there. The file has
-        no name and is gone when the fit ends. None: files are decoded anew in every pass.
+        hold, are written there in full when they are decoded for the second time (or read for the third, where
+        they need no decoder), and read from there. The file has no name and is gone when the fit ends. None: files
+        are read anew in every pass.
 
     Returns
     -------

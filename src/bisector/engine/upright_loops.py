@@ -37,5 +37,5 @@ def stand_upright(raw: Any, places: Any, first: int, count: int, table: Any, row
 def warm() -> None:
     """Compile the loops of this module."""
     for dtype in (np.float32, np.float64):
-        raw, places = given(np.zeros(8, np.uint8)), given(np.zeros(1, np.int64))
+        raw, places = given(np.zeros(8, np.uint8), np.uint8), given(np.zeros(1, np.int64))
         stand_upright(raw, places, 0, 1, np.zeros((1, 1), dtype), 0)

@@ -14,8 +14,8 @@ from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
 import bisector
 from bisector.engine.loops import given as given_to_loop
 from bisector.engine.mapped import mapped
-from bisector.engine.parquet_pages import FEWEST_ROWS, cut_at_pages, plain_columns
-from bisector.engine.parquet_pages_loops import read_page
+from bisector.engine.parquet_pages import FEWEST_ROWS, Page, cut_at_pages, stored_columns
+from bisector.engine.parquet_pages_loops import N_TOLD, look_up, read_page
 from bisector.engine.sources import source
 from bisector.engine.upright_loops import stand_upright
 
@@ -38,16 +38,25 @@ def write(path, table, **options):
 
 
 def read_plainly(fragment, name):
-    """Return a column that was read without a decoder."""
+    """Return a column of plain numbers as they stand in the file."""
     parts = []
     with open(fragment.path, "rb", buffering=0) as file:
         for group in range(fragment.metadata.num_row_groups):
-            (column,) = plain_columns(fragment, group, [name])
+            (column,) = stored_columns(fragment, group, [name])
+            assert column.is_plain
             for first, last in pairwise(cut_at_pages([column], 0, column.starts[-1])):
-                place, size = column.place(first), column.stored_as.itemsize
-                assert column.place(last - 1) == place + (last - first - 1) * size
-                raw = mapped(file.fileno(), place, place + (last - first) * size)
-                parts.append(np.frombuffer(raw, column.stored_as))
+                begin, end = column.between(first, last)
+                parts.append(np.frombuffer(mapped(file.fileno(), begin, end), column.stored_as))
+    return np.concatenate(parts)
+
+
+def read_unpacked(fragment, name, dtype=np.float64):
+    """Return a column, page by page."""
+    parts = []
+    with open(fragment.path, "rb", buffering=0) as file:
+        for group in range(fragment.metadata.num_row_groups):
+            (column,) = stored_columns(fragment, group, [name])
+            parts += [numbers.copy() for numbers in column.unpacked(file.fileno(), np.dtype(dtype))]
     return np.concatenate(parts)
 
 
@@ -63,28 +72,86 @@ def test_numbers_are_those_that_arrow_reads(kind, nullable, version, page, tmp_p
     )
     expected = fragment.to_table(columns=["x"]).column(0).to_numpy()
     np.testing.assert_array_equal(read_plainly(fragment, "x"), expected)
+    np.testing.assert_array_equal(read_unpacked(fragment, "x"), expected)
+
+
+def few_values(kind=FLOAT):
+    """Numbers that repeat, so that a dictionary is kept and runs of one entry occur."""
+    values = np.random.default_rng(1).integers(700, size=N).astype(float)
+    values[5_000:9_000] = 3.0
+    return pa.array(values.astype(kind.to_pandas_dtype()), kind)
+
+
+@pytest.mark.parametrize("kind", [pa.float64(), pa.float32(), pa.int64(), pa.int32()], ids=str)
+@pytest.mark.parametrize("make", [numbers, few_values])
+@pytest.mark.parametrize("nullable", [True, False])
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize(
+    ("compression", "use_dictionary"),
+    [("snappy", True), ("snappy", False), ("zstd", True), ("gzip", False), (None, True)],
+)
+def test_packed_numbers_are_those_that_arrow_reads(
+    kind, make, nullable, version, compression, use_dictionary, tmp_path
+):
+    table = pa.table([make(kind)], schema=pa.schema([pa.field("x", kind, nullable=nullable)]))
+    options = {"compression": compression, "use_dictionary": use_dictionary, "data_page_version": version}
+    fragment = write(tmp_path / "rows.parquet", table, **options, dictionary_pagesize_limit=2**14)
+    expected = fragment.to_table(columns=["x"]).column(0).to_numpy()
+    for dtype in (np.float64, np.float32):
+        np.testing.assert_array_equal(read_unpacked(fragment, "x", dtype), expected.astype(dtype))
+
+
+@pytest.mark.parametrize("n_different", [1, 2, 3, 200, 256, 257, 5_000])
+def test_entries_of_dictionaries_have_any_number_of_bits(n_different, tmp_path):
+    values = np.random.default_rng(2).integers(n_different, size=N) * 0.1
+    table = pa.table({"x": values})
+    fragment = write(tmp_path / "rows.parquet", table, use_dictionary=True, compression="snappy")
+    (column,) = stored_columns(fragment, 0, ["x"])
+    assert column.dictionary.n_numbers == min(n_different, len(np.unique(values[:10_000])))
+    np.testing.assert_array_equal(read_unpacked(fragment, "x"), values)
+
+
+def test_a_damaged_page_is_an_error(tmp_path):
+    path = tmp_path / "rows.parquet"
+    fragment = write(path, pa.table({"x": few_values()}), use_dictionary=True)
+    (column,) = stored_columns(fragment, 0, ["x"])
+    with open(path, "r+b") as file:
+        file.seek(column.pages[0].place)
+        file.write(bytes([40]) * column.pages[0].n_bytes)
+    with pytest.raises(OSError, match="the file is damaged"):
+        read_unpacked(fragment, "x")
+
+
+@settings(max_examples=300, deadline=None)
+@given(packed=st.binary(max_size=60), count=st.integers(0, 40), n_entries=st.integers(1, 9))
+def test_no_packed_entries_lead_astray(packed, count, n_entries):
+    """Whatever the bytes are, as many numbers as are told are entries, and the others are left alone."""
+    numbers = np.full(count, -1.0)
+    found = look_up(np.frombuffer(bytearray(packed), np.uint8), count, np.arange(float(n_entries)), numbers)
+    assert 0 <= found <= count
+    assert np.isin(numbers[:found], np.arange(n_entries)).all()
 
 
 def test_pages_that_are_worth_it(tmp_path):
     write_small = {"data_page_size": 2**14, "write_batch_size": 16}
     fragment = write(tmp_path / "rows.parquet", pa.table({"x": numbers()}), **write_small)
-    (column,) = plain_columns(fragment, 0, ["x"])
-    assert 4 < len(column.places) <= 10_000 / FEWEST_ROWS
+    (column,) = stored_columns(fragment, 0, ["x"])
+    assert 4 < len(column.pages) <= 10_000 / FEWEST_ROWS
     assert column.starts[-1] == 10_000
     write_tiny = {"data_page_size": 2**10, "write_batch_size": 16}
     fragment = write(tmp_path / "more.parquet", pa.table({"x": numbers()}), **write_tiny)
-    assert plain_columns(fragment, 0, ["x"]) is None
+    assert stored_columns(fragment, 0, ["x"]) is None
 
 
 MISSING = pa.array([1.0, None, 3.0])
 DECODED = {
     "missing numbers": (MISSING, {}),
     "unknown whether numbers are missing": (numbers(), {"write_statistics": False}),
-    "a dictionary": (numbers(), {"use_dictionary": True}),
-    "compression": (numbers(), {"compression": "zstd"}),
+    "a rare compression": (numbers(), {"compression": "brotli"}),
     "split bytes": (numbers(), {"column_encoding": {"x": "BYTE_STREAM_SPLIT"}}),
     "differences": (numbers(pa.int64()), {"column_encoding": {"x": "DELTA_BINARY_PACKED"}}),
     "points in time": (numbers(pa.int64()).cast(pa.timestamp("us")), {}),
+    "durations": (numbers(pa.int64()).cast(pa.duration("us")), {}),
     "small integers": (pa.array([1, 2], pa.int8()), {}),
     "words": (pa.array(["a", "b"]), {}),
     "truths": (pa.array([True, False]), {}),
@@ -97,16 +164,16 @@ DECODED = {
 def test_all_else_is_left_to_arrow(values, options, tmp_path):
     plain = pa.array(np.ones(len(values)))
     fragment = write(tmp_path / "rows.parquet", pa.table({"x": values, "plain": plain}), **options)
-    assert plain_columns(fragment, 0, ["x"]) is None
-    assert plain_columns(fragment, 0, ["plain", "x"]) is None
-    assert plain_columns(fragment, 0, ["no such"]) is None
+    assert stored_columns(fragment, 0, ["x"]) is None
+    assert stored_columns(fragment, 0, ["plain", "x"]) is None
+    assert stored_columns(fragment, 0, ["no such"]) is None
 
 
 def test_files_elsewhere_are_left_to_arrow(tmp_path):
     write(tmp_path / "rows.parquet", pa.table({"x": numbers()}))
     elsewhere = SubTreeFileSystem(str(tmp_path), LocalFileSystem())
     (fragment,) = ds.dataset("rows.parquet", filesystem=elsewhere, format="parquet").get_fragments()
-    assert plain_columns(fragment, 0, ["x"]) is None
+    assert stored_columns(fragment, 0, ["x"]) is None
 
 
 @pytest.mark.parametrize(
@@ -117,19 +184,22 @@ def test_files_elsewhere_are_left_to_arrow(tmp_path):
 @pytest.mark.parametrize("dtype", [pa.float64(), pa.float32()], ids=str)
 @pytest.mark.parametrize("others", [{}, {"count": numbers(pa.int32())}], ids=["one type", "two types"])
 @pytest.mark.parametrize("memory", ["1 MB", "2 GB"])
-def test_blocks_are_the_same_as_from_a_compressed_file(options, dtype, others, memory, tmp_path):
+def test_blocks_are_the_same_however_files_were_written(options, dtype, others, memory, tmp_path):
     table = pa.table({"x": numbers(dtype), **others, "z": numbers(dtype), "y": numbers(dtype)})
     write(tmp_path / "plain.parquet", table, **options)
     write(tmp_path / "packed.parquet", table, compression="snappy", use_dictionary=True)
+    write(tmp_path / "arrow.parquet", table, write_statistics=False)
     with bisector.config(memory=memory):
         for y in ("y", None):
-            sources = [source(tmp_path / name, y) for name in ("plain.parquet", "packed.parquet")]
-            for plain, packed in zip(*(made.blocks() for made in sources), strict=True):
-                assert plain.X.dtype == packed.X.dtype
-                np.testing.assert_array_equal(plain.X, packed.X)
-                np.testing.assert_array_equal(plain.y, packed.y)
+            sources = [source(tmp_path / f"{name}.parquet", y) for name in ("plain", "packed", "arrow")]
+            for plain, *others in zip(*(made.blocks() for made in sources), strict=True):
+                for other in others:
+                    assert plain.X.dtype == other.X.dtype
+                    np.testing.assert_array_equal(plain.X, other.X)
+                    np.testing.assert_array_equal(plain.y, other.y)
             rows = [5, 29_999, 10_000, 5]
-            np.testing.assert_array_equal(sources[0].take(rows), sources[1].take(rows))
+            for other in sources[1:]:
+                np.testing.assert_array_equal(sources[0].take(rows), other.take(rows))
 
 
 def test_a_file_cut_short_meanwhile_is_an_error(tmp_path):
@@ -150,14 +220,17 @@ def test_a_header_that_says_something_else_is_left_to_arrow(tmp_path):
     with open(path, "r+b") as file:
         file.seek(place)
         file.write(b"\xff" * 8)
-    assert plain_columns(fragment, 0, ["x"]) is None
+    assert stored_columns(fragment, 0, ["x"]) is None
 
 
 @settings(max_examples=300, deadline=None)
-@given(head=st.binary(min_size=1, max_size=80), optional=st.booleans())
-def test_no_bytes_lead_astray(head, optional):
-    count, before, size = read_page(np.frombuffer(bytearray(head), np.uint8), 8, optional)
-    assert count == 0 or (before > 0 and size == before + 8 * count)
+@given(head=st.binary(min_size=1, max_size=80), optional=st.booleans(), packed=st.booleans())
+def test_no_bytes_lead_astray(head, optional, packed):
+    told = np.zeros(N_TOLD, np.int64)
+    raw = np.frombuffer(bytearray(head), np.uint8)
+    size = read_page(raw, 0, optional, packed, told)
+    page = Page(*told.tolist())
+    assert size == 0 or (page.place > 0 and page.n_numbers > 0 and size == page.place + page.n_bytes)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -167,10 +240,10 @@ def test_no_bytes_lead_astray(head, optional):
 def test_columns_become_rows(dtype, n_columns, count, shift):
     columns = np.random.default_rng(1).normal(size=(n_columns, 2611)).astype(dtype)
     raw = np.concatenate([np.zeros(shift, np.uint8), columns.reshape(-1).view(np.uint8)])
-    places = shift + np.arange(n_columns) * columns.strides[0]
+    addresses = given_to_loop(raw.ctypes.data + shift + np.arange(n_columns) * columns.strides[0])
     expected = np.zeros((2605, n_columns), dtype)
     expected[2 : 2 + count] = columns[:, 3 : 3 + count].T
     for copy in (stand_upright, stand_upright.py_func):
         table = np.zeros_like(expected)
-        copy(given_to_loop(raw, np.uint8), given_to_loop(places), 3, count, table, 2)
+        copy(addresses, 3, count, table, 2)
         np.testing.assert_array_equal(table, expected)

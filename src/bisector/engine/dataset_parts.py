@@ -1,8 +1,9 @@
 """Parts of data on disk, of which each is read by one thread: their columns in pieces, as the files have them."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from .frames import numbers_of
 from .mapped import mapped, read_in_order
 from .memory import budget
-from .parquet_pages import PlainColumn, cut_at_pages, plain_columns
+from .parquet_pages import StoredColumn, cut_at_pages, stored_columns
 
 # What Parquet files are mostly written with.
 PAGE_BYTES = 2**20
@@ -18,11 +19,9 @@ PAGE_BYTES = 2**20
 # or long. Elsewhere a batch is a block, and files are read through small buffers, of which each column has one.
 BATCH_BYTES, ROOM = 2**26, 2**30
 SMALL_BUFFER = 2**16
-# Rows whose columns are held side by side before they become rows: as many as the cache holds of a few columns.
-PIECE_ROWS = 2**13
 
-# Bytes, where in them the numbers of each column begin, and how many they are.
-Piece = tuple[NDArray[np.uint8], NDArray[np.int64], int]
+# Addresses of the columns in memory, and how many numbers are there.
+Piece = tuple[NDArray[np.int64], int]
 
 
 class Part:
@@ -34,63 +33,78 @@ class Part:
         self._fragment = fragment
         self._row_group = row_group
         self.n_rows = n_rows
-        self._plain: dict[tuple[str, ...], list[PlainColumn] | None] = {}
+        self._stored: dict[tuple[str, ...], list[StoredColumn] | None] = {}
         # What the name of the file's folder tells, as in "year=2024/".
         self._same_everywhere = pyarrow.dataset.get_partition_keys(fragment.partition_expression)
 
     @property
     def is_plain(self) -> bool:
         """Tell whether what was read of it so far needed no decoder."""
-        return bool(self._plain) and None not in self._plain.values()
+        found = self._stored.values()
+        return bool(found) and all(columns is not None and _are_plain(columns) for columns in found)
 
     def pieces(
         self, names: list[str], dtype: np.dtype[Any], first_row: int, n_rows: int, block_rows: int
     ) -> Iterator[Piece]:
         """Read the first rows of the part, in pieces that are good until the next one is asked for."""
-        plain = self._plain_columns(names)
-        if plain is not None:
-            yield from self._plain_pieces(plain, dtype, n_rows)
-            return
-        columns, raw, places = _side_by_side(len(names), min(PIECE_ROWS, n_rows), dtype)
-        for batch in self._batches(names, min(n_rows, batch_rows(block_rows, len(names)))):
-            arrays = [numbers_of(self._column(batch, name), name, first_row) for name in names]
-            for first in range(0, batch.num_rows, PIECE_ROWS):
-                count = min(PIECE_ROWS, batch.num_rows - first)
-                for line, array in zip(columns, arrays, strict=True):
-                    line[:count] = array[first : first + count]
-                yield raw, places, count
-            first_row += batch.num_rows
+        stored = self._stored_columns(names)
+        if stored is not None and _are_plain(stored) and all(column.stored_as == dtype for column in stored):
+            yield from self._mapped_pieces(stored, n_rows)
+        elif stored is not None and budget() >= ROOM:
+            yield from self._unpacked_pieces(stored, dtype, n_rows)
+        else:
+            for batch in self._batches(names, min(n_rows, batch_rows(block_rows, len(names)))):
+                arrays = [numbers_of(self._column(batch, name), name, first_row) for name in names]
+                arrays = [np.ascontiguousarray(array, dtype) for array in arrays]
+                yield _addresses(arrays), batch.num_rows
+                first_row += batch.num_rows
 
-    def _plain_columns(self, names: list[str]) -> list[PlainColumn] | None:
-        """Find the columns in the file, once: what has to be decoded stays so."""
+    def _stored_columns(self, names: list[str]) -> list[StoredColumn] | None:
+        """Find the columns in the file, once: what Arrow has to read stays so."""
         if self._row_group is None:
             return None
         wanted = tuple(names)
-        if wanted not in self._plain:
-            self._plain[wanted] = plain_columns(self._fragment, self._row_group, names)
-        return self._plain[wanted]
+        if wanted not in self._stored:
+            self._stored[wanted] = stored_columns(self._fragment, self._row_group, names)
+        return self._stored[wanted]
 
-    def _plain_pieces(self, plain: list[PlainColumn], dtype: np.dtype[Any], n_rows: int) -> Iterator[Piece]:
-        """Look at the file's own numbers, or copy them into others where they are of another type."""
-        as_they_are = all(column.stored_as == dtype for column in plain)
-        most = _buffer_bytes() // dtype.itemsize if as_they_are else PIECE_ROWS
-        columns, copied, copies = _side_by_side(len(plain), 0 if as_they_are else min(most, n_rows), dtype)
-        with open(self._fragment.path, "rb", buffering=0) as file:
-            for column in plain:
-                read_in_order(file.fileno(), *column.between(0, n_rows))
+    def _mapped_pieces(self, stored: list[StoredColumn], n_rows: int) -> Iterator[Piece]:
+        """Look at plain numbers where the system has them."""
+        most = _buffer_bytes() // stored[0].stored_as.itemsize
+        with self._opened(stored, n_rows) as file:
             for start in range(0, n_rows, most):
                 window = start, min(start + most, n_rows)
-                stretches = [column.between(*window) for column in plain]
+                stretches = [column.between(*window) for column in stored]
                 begin = min(first for first, _ in stretches)
                 raw = mapped(file.fileno(), begin, max(last for _, last in stretches))
-                for first, last in pairwise(cut_at_pages(plain, *window)):
-                    places = np.array([column.place(first) - begin for column in plain])
-                    if as_they_are:
-                        yield raw, places, last - first
-                        continue
-                    for line, column, place in zip(columns, plain, places, strict=True):
-                        line[: last - first] = np.frombuffer(raw, column.stored_as, last - first, place)
-                    yield copied, copies, last - first
+                address = raw.ctypes.data - begin
+                for first, last in pairwise(cut_at_pages(stored, *window)):
+                    yield np.array([address + column.place(first) for column in stored]), last - first
+
+    def _unpacked_pieces(
+        self, stored: list[StoredColumn], dtype: np.dtype[Any], n_rows: int
+    ) -> Iterator[Piece]:
+        """Unpack a page of every column, and the next one of those that are used up."""
+        with self._opened(stored, n_rows) as file:
+            pages = [column.unpacked(file.fileno(), dtype) for column in stored]
+            current = [next(numbers) for numbers in pages]
+            row = 0
+            while row < n_rows:
+                count = min(n_rows - row, *(len(numbers) for numbers in current))
+                yield _addresses(current), count
+                row += count
+                if row < n_rows:
+                    current = [
+                        numbers[count:] if len(numbers) > count else next(following)
+                        for numbers, following in zip(current, pages, strict=True)
+                    ]
+
+    @contextmanager
+    def _opened(self, stored: list[StoredColumn], n_rows: int) -> Iterator[IO[bytes]]:
+        with open(self._fragment.path, "rb", buffering=0) as file:
+            for column in stored:
+                read_in_order(file.fileno(), *column.extent(n_rows))
+            yield file
 
     def _batches(self, columns: list[str], batch_rows: int) -> Iterator[Any]:
         present = [name for name in columns if name in self._fragment.physical_schema.names]
@@ -124,14 +138,12 @@ class Part:
         return np.full(batch.num_rows, self._same_everywhere.get(name))
 
 
-def _side_by_side(n_columns: int, n_rows: int, dtype: np.dtype[Any]) -> tuple[NDArray[Any], ...]:
-    """Make room for columns, the same as bytes, and where in these each column begins.
+def _are_plain(columns: list[StoredColumn]) -> bool:
+    return all(column.is_plain for column in columns)
 
-    The lines are a little longer than the columns, because those of exactly a power of two would all fall on the
-    same few places of the cache.
-    """
-    columns = np.empty((n_columns, n_rows + 8), dtype)
-    return columns, columns.reshape(-1).view(np.uint8), np.arange(n_columns) * columns.strides[0]
+
+def _addresses(arrays: list[NDArray[Any]]) -> NDArray[np.int64]:
+    return np.array([array.ctypes.data for array in arrays])
 
 
 def _buffer_bytes() -> int:
@@ -146,6 +158,7 @@ def batch_rows(block_rows: int, n_columns: int) -> int:
 
 
 def parts_of(fragment: Any) -> list[Part]:
+    """Return the row groups of a Parquet file; of a file of another kind, the whole."""
     if not hasattr(fragment, "row_groups"):
         return [Part(fragment, None, fragment.count_rows())]
     metadata = fragment.metadata

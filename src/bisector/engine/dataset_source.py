@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .blocks import Block
-from .dataset_parts import PAGE_BYTES, PIECE_ROWS, Part, batch_rows, parts_of
+from .dataset_parts import PAGE_BYTES, Part, batch_rows, parts_of
 from .frames import check_targets
 from .kept_rows import SHARE_FOR_KEEPING, KeptRows
 from .memory import budget
@@ -69,9 +69,7 @@ class DatasetSource(Source):
         block_rows = int(np.diff(self.boundaries).max(initial=0))
         columns = self.n_features + len(self._targets)
         read_rows = min(longest, batch_rows(block_rows, columns))
-        per_reader = columns * (
-            2 * min(PAGE_BYTES, 8 * longest) + 8 * (read_rows + 2 * block_rows + min(longest, PIECE_ROWS))
-        )
+        per_reader = columns * (2 * min(PAGE_BYTES, 8 * longest) + 8 * (read_rows + 2 * block_rows))
         share = SHARE_FOR_READING - (SHARE_FOR_KEEPING if self._kept.in_memory else 0)
         return max(1, int(share * budget() / max(1, per_reader)))
 
@@ -133,12 +131,12 @@ class DatasetSource(Source):
         sizes, first_row = np.diff(boundaries).tolist(), int(boundaries[0])
         number, filled = 0, 0
         X, targets = self._room(sizes[0])
-        for raw, places, arrived in part.pieces(names, self._row_dtype, first_row, sum(sizes), max(sizes)):
-            raw, places, used = given(raw, np.uint8), given(places), 0
+        for addresses, arrived in part.pieces(names, self._row_dtype, first_row, sum(sizes), max(sizes)):
+            columns, used = given(addresses), 0
             while used < arrived:
                 count = min(len(X) - filled, arrived - used)
-                stand_upright(raw, places[: self.n_features], used, count, X, filled)
-                stand_upright(raw, places[self.n_features :], used, count, targets, filled)
+                stand_upright(columns[: self.n_features], used, count, X, filled)
+                stand_upright(columns[self.n_features :], used, count, targets, filled)
                 filled, used = filled + count, used + count
                 if filled == len(X):
                     yield int(boundaries[number]), X, targets

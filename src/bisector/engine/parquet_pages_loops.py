@@ -1,4 +1,4 @@
-"""Compiled reading of the headers that the pages of a column have.
+"""Compiled reading of the pages that a column has: their headers, and numbers that name entries of a dictionary.
 
 Parquet's headers are structures in Thrift's compact protocol: a field is a byte with the step from the number of
 the field before and the kind, then the value; a zero byte ends a structure.
@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .loops import loop
+from .loops import given, loop
 from .read_at import read_at
+from .turned_squares import number_at
 
 # Kinds of fields, by their numbers in the protocol. Integers come in three lengths, all written alike.
 _TRUE, _FALSE, _SHORTEST, _LONGEST, _BYTES, _STRUCTURE = 1, 2, 4, 6, 8, 12
@@ -17,51 +18,143 @@ _TRUE, _FALSE, _SHORTEST, _LONGEST, _BYTES, _STRUCTURE = 1, 2, 4, 6, 8, 12
 _MOST_FIELDS, _DEEPEST = 16, 8
 # What a page's header and the length of its levels take at most, as long as the file's numbers are such.
 _HEADER_BYTES = 512
-# Kinds of pages, and the encoding in which numbers are plain.
-_DATA_PAGE, _DATA_PAGE_2, _PLAIN = 0, 3, 0
+# Kinds of pages; encodings in which numbers are plain, or numbers of entries in a dictionary (by either name).
+_DATA_PAGE, _DICTIONARY_PAGE, _DATA_PAGE_2 = 0, 2, 3
+PLAIN, _OLD_DICTIONARY, _DICTIONARY = 0, 2, 8
+# What is told of a page: how many numbers it has, where its bytes begin, how many they are and how many unpacked,
+# the encoding (of either dictionary, one), whether the levels are among the bytes, whether these are packed.
+N_NUMBERS, PLACE, N_BYTES, N_UNPACKED, ENCODING, LEVELS, PACKED = range(7)
+N_TOLD = 7
+# More numbers than this are in no page.
+_LONGEST_RUN = 2**32
 
 
 @loop
-def find_pages(file: int, at: int, end: int, itemsize: int, optional: bool, starts: Any, places: Any) -> int:
-    """Go from header to header between two places of a file: page p has rows from ``starts[p]`` to the next start.
+def find_pages(file: int, at: int, end: int, optional: bool, packed: bool, pages: Any) -> int:
+    """Go from header to header between two places of a file, and tell of each page in a line of `pages`.
 
-    Returns how many pages there are: none if one is not as it should be, or if they are more than the arrays hold.
+    The first line is that of the dictionary, without numbers if there is none. Returns how many lines are filled:
+    none if a page is not as it should be, or if they are more than there is room for.
     """
-    head, count = np.zeros(_HEADER_BYTES, np.uint8), 0
+    head, count = np.zeros(_HEADER_BYTES, np.uint8), 1
+    pages[0] = 0
     while at < end:
-        known = read_at(file, at, head)
-        n_numbers, before, size = read_page(head[: max(0, known)], itemsize, optional)
-        if n_numbers == 0 or count == len(places):
+        known = head[: max(0, read_at(file, at, head))]
+        line = 0 if is_dictionary(known) else count
+        if line == len(pages) or (line == 0 and count > 1):
             return 0
-        starts[count + 1], places[count] = starts[count] + n_numbers, at + before
-        count, at = count + 1, at + size
+        size = read_page(known, at, optional, packed, pages[line])
+        if size <= 0:
+            return 0
+        at += size
+        count = max(count, line + 1)
     return count if at == end else 0
 
 
 @loop
-def read_page(head: Any, itemsize: int, optional: bool) -> tuple[Any, Any, Any]:
-    """Tell of a page by its first bytes: how many numbers it has, how many bytes stand before them, and its size.
+def is_dictionary(head: Any) -> bool:
+    """Tell whether a page is a dictionary by its header, whose first field is the kind."""
+    return len(head) > 1 and head[0] == 0x15 and signed(np.int64(head[1])) == _DICTIONARY_PAGE
 
-    Where it is not as it should be (plain numbers, none missing, as long as they are many), there are no numbers.
+
+@loop
+def read_page(head: Any, at: int, optional: bool, packed: bool, told: Any) -> int:
+    """Tell of a page that begins at a place of a file, by its first bytes; return its size, with the header.
+
+    Where it is not as it should be (numbers, of which none is missing), the size is 0.
     """
     fields = np.full((2, _MOST_FIELDS), -1)
     header = read_header(head, fields)
-    page, count, size = fields[1], fields[1, 1], fields[0, 3]
-    # Before the numbers stand levels, which tell what is missing.
-    if fields[0, 1] == _DATA_PAGE:
-        plain = page[2] == _PLAIN
-        levels = 4 + little_endian(head, header) if optional else np.int64(0)
-    else:
-        plain, levels = page[4] == _PLAIN and page[2] == 0, page[5] + page[6]
-        plain = plain and fields[0, 1] == _DATA_PAGE_2
-    if header < 0 or not plain or count <= 0 or levels < 0 or size != levels + count * itemsize:
-        return 0, 0, 0
-    return count, header + levels, header + size
+    page, kind = fields[1], fields[0, 1]
+    encoding, levels, inside = page[2], np.int64(0), False
+    if kind == _DATA_PAGE:
+        inside = optional and packed
+        if optional and not packed:
+            levels = 4 + little_endian(head, header)
+    elif kind == _DATA_PAGE_2:
+        if page[2] != 0:  # numbers that are missing
+            return 0
+        encoding, levels = page[4], page[5] + page[6]
+        packed = packed and page[7] != 0
+    elif kind != _DICTIONARY_PAGE:
+        return 0
+    by_number = kind != _DICTIONARY_PAGE and encoding in (_DICTIONARY, _OLD_DICTIONARY)
+    known = by_number or encoding == PLAIN or (kind == _DICTIONARY_PAGE and encoding == _OLD_DICTIONARY)
+    told[N_NUMBERS], told[PLACE] = page[1], at + header + levels
+    told[N_BYTES], told[N_UNPACKED] = fields[0, 3] - levels, fields[0, 2] - levels
+    told[ENCODING], told[LEVELS], told[PACKED] = by_number, inside, packed
+    if header < 0 or not known or page[1] <= 0 or levels < 0 or told[N_BYTES] < 0 or told[N_UNPACKED] < 0:
+        return 0
+    if not packed and told[N_BYTES] != told[N_UNPACKED]:
+        return 0
+    return header + fields[0, 3]
+
+
+@loop
+def look_up(packed: Any, count: int, dictionary: Any, numbers: Any) -> int:
+    """Fill `numbers` with entries of a dictionary, whose numbers are packed in so many bits each.
+
+    After a byte with the bits come runs: of one number that repeats, or of groups of eight that are packed side
+    by side. Returns how many were found: less than `count` where the bytes are not as they should be.
+    """
+    if len(packed) == 0 or packed[0] > 32 or len(dictionary) == 0:
+        return 0
+    bits, at, done = int(packed[0]), 1, 0
+    while done < count and at < len(packed):
+        header, at = read_integer(packed, at)
+        if header > _LONGEST_RUN:
+            return done
+        if header & 1:
+            length, n_here = (header >> 1) * bits, min(8 * (header >> 1), count - done)
+            if at + length > len(packed):
+                return done
+            most = look_up_group(packed, at, bits, dictionary, numbers[done : done + n_here])
+        else:
+            length, n_here = (bits + 7) // 8, min(header >> 1, count - done)
+            if at + length > len(packed):
+                return done
+            most = few_bytes(packed, at, length)
+            numbers[done : done + n_here] = dictionary[min(most, len(dictionary) - 1)]
+        if most >= len(dictionary):
+            return done
+        at, done = at + length, done + n_here
+    return done
+
+
+@loop
+def look_up_group(packed: Any, at: int, bits: int, dictionary: Any, numbers: Any) -> Any:
+    """Fill `numbers` with entries whose numbers stand side by side from a byte on; return the largest of these.
+
+    Numbers that are too large for the dictionary name its last entry, so that the loop has no branches.
+    """
+    here, words, mask = packed.ctypes.data + at, np.zeros(1, np.int64), (1 << bits) - 1
+    last, most = np.int64(len(dictionary) - 1), np.int64(0)
+    # An entry is read with the bytes after it, eight in all: the last ones have fewer.
+    n_whole = min(len(numbers), max(0, (len(packed) - at - 8) * 8 // max(1, bits)))
+    for i in range(n_whole):
+        entry = (number_at(here + ((i * bits) >> 3), words) >> ((i * bits) & 7)) & mask
+        most = max(most, entry)
+        numbers[i] = dictionary[min(entry, last)]
+    for i in range(n_whole, len(numbers)):
+        place = at + ((i * bits) >> 3)
+        entry = (few_bytes(packed, place, min(len(packed) - place, 8)) >> ((i * bits) & 7)) & mask
+        most = max(most, entry)
+        numbers[i] = dictionary[min(entry, last)]
+    return most
+
+
+@loop
+def few_bytes(packed: Any, at: Any, count: Any) -> Any:
+    """Read so many bytes, the lowest first."""
+    number = np.int64(0)
+    for place in range(count):
+        number |= np.int64(packed[at + place]) << (8 * place)
+    return number
 
 
 @loop
 def read_header(head: Any, fields: Any) -> int:
-    """Read a header's integers, and those of the structures in it, by field; return where it ends, or −1."""
+    """Read the integers and truths of a header and of structures in it, by field; return where it ends, or −1."""
     numbers, depth, at = np.zeros(_DEEPEST, np.int64), 0, 0
     while depth >= 0:
         if at >= len(head):
@@ -89,7 +182,10 @@ def read_header(head: Any, fields: Any) -> int:
         elif kind == _BYTES:
             number, at = read_integer(head, at)
             at += min(number, len(head))
-        elif kind != _TRUE and kind != _FALSE:
+        elif kind in (_TRUE, _FALSE):
+            if depth < 2 and 0 <= field < _MOST_FIELDS:
+                fields[depth, field] = kind == _TRUE
+        else:
             return -1
     return at
 
@@ -110,7 +206,7 @@ def read_integer(head: Any, at: int) -> tuple[Any, int]:
 
 
 @loop
-def signed(number: int) -> int:
+def signed(number: Any) -> Any:
     """Undo the zigzag 0, −1, 1, −2, … in which small numbers of either sign are short."""
     return (number >> 1) ^ -(number & 1)
 
@@ -118,15 +214,12 @@ def signed(number: int) -> int:
 @loop
 def little_endian(head: Any, at: int) -> Any:
     """Read four bytes, the lowest first; less than nothing where there are none."""
-    if at < 0 or at + 4 > len(head):
-        return -4
-    number = np.int64(0)
-    for place in range(4):
-        number |= np.int64(head[at + place]) << (8 * place)
-    return number
+    return few_bytes(head, at, 4) if 0 <= at <= len(head) - 4 else np.int64(-4)
 
 
 def warm() -> None:
     """Compile the loops of this module."""
-    numbers = np.zeros(1, np.int64)
-    find_pages(0, 0, 0, 8, True, numbers, numbers)
+    pages, packed = np.zeros((1, N_TOLD), np.int64), given(np.zeros(1, np.uint8), np.uint8)
+    find_pages(0, 0, 0, True, True, pages)
+    for dtype in (np.float32, np.float64):
+        look_up(packed, 0, given(np.zeros(1, dtype)), np.zeros(1, dtype))

@@ -1,8 +1,14 @@
-"""Numbers of columns that stand somewhere in memory, in a table's rows: one number, or a square in registers."""
+"""Numbers of columns that stand somewhere in memory, in a table's rows: one number, or a square in registers.
 
+Columns are given by addresses: they may lie in mapped files, in what a decoder made, or in arrays, aligned or not.
+Whoever gives an address holds on to what lies there.
+"""
+
+import ctypes
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
@@ -13,22 +19,21 @@ from bisector.engine.registers import Registers
 REGISTER_BYTES = 64
 
 
-def number_at(raw: NDArray[np.uint8], place: int, table: NDArray[Any]) -> Any:
-    """Return the number, of the table's type, whose bytes begin at a place that need not be aligned.
+def number_at(address: int, like: NDArray[Any]) -> Any:
+    """Return the number, of an array's type, whose bytes begin at an address.
 
     Examples
     --------
     >>> import numpy as np
     >>> from bisector.engine.turned_squares import number_at
-    >>> number_at(np.array([1.5, 2.5]).view(np.uint8), 8, np.empty((1, 1)))
+    >>> numbers = np.array([1.5, 2.5])
+    >>> number_at(numbers.ctypes.data + 8, numbers)
     np.float64(2.5)
     """
-    return np.frombuffer(raw, table.dtype, 1, place)[0]
+    return _numbers_at(address, 1, like)[0]
 
 
-def turn_square(
-    raw: NDArray[np.uint8], places: NDArray[np.int64], j: int, i: int, table: NDArray[Any], row: int
-) -> None:
+def turn_square(addresses: NDArray[np.int64], j: int, i: int, table: NDArray[Any], row: int) -> None:
     """Fill a square of the table, from `row` and column j on, with the numbers from i on of as many columns.
 
     The square has as many rows as a register has numbers of the table's type: 8 of float64, 16 of float32.
@@ -36,9 +41,8 @@ def turn_square(
 
     Parameters
     ----------
-    raw : (n_bytes,)
-    places : (n_columns,)
-        Where in `raw` the columns begin.
+    addresses : (n_columns,)
+        Where in memory the columns begin.
     table : (n_rows, n_columns), changed
 
     Examples
@@ -46,44 +50,46 @@ def turn_square(
     >>> import numpy as np
     >>> from bisector.engine.turned_squares import turn_square
     >>> columns, table = np.arange(64.0).reshape(8, 8), np.empty((8, 8))
-    >>> turn_square(columns.view(np.uint8).ravel(), np.arange(8) * 64, 0, 0, table, 0)
+    >>> turn_square(columns.ctypes.data + np.arange(8) * 64, 0, 0, table, 0)
     >>> bool((table == columns.T).all())
     True
     """
-    side, itemsize = REGISTER_BYTES // table.itemsize, table.itemsize
+    side = REGISTER_BYTES // table.itemsize
     for k in range(side):
-        numbers = np.frombuffer(raw, table.dtype, side, places[j + k] + i * itemsize)
-        table[row : row + side, j + k] = numbers
+        table[row : row + side, j + k] = _numbers_at(addresses[j + k] + i * table.itemsize, side, table)
+
+
+def _numbers_at(address: int, count: int, like: NDArray[Any]) -> NDArray[Any]:
+    """Look at memory from Python."""
+    memory = (ctypes.c_uint8 * (count * like.itemsize)).from_address(int(address))
+    return np.frombuffer(memoryview(memory), like.dtype)
 
 
 @intrinsic
-def _number_at(typing_context: Any, raw: Any, place: Any, table: Any) -> Any:
+def _number_at(typing_context: Any, address: Any, like: Any) -> Any:
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        memory = context.make_array(signature.args[0])(context, builder, arguments[0])
-        kind = context.get_value_type(table.dtype)
-        address = builder.bitcast(builder.gep(memory.data, [arguments[1]]), kind.as_pointer())
-        loaded = builder.load(address)
+        kind = context.get_value_type(like.dtype)
+        loaded = builder.load(builder.inttoptr(arguments[0], kind.as_pointer()))
         loaded.align = 1
         return loaded
 
-    return table.dtype(raw, types.int64, table), emit
+    return like.dtype(types.int64, like), emit
 
 
 @intrinsic
-def _turn_square(typing_context: Any, raw: Any, places: Any, j: Any, i: Any, table: Any, row: Any) -> Any:
+def _turn_square(typing_context: Any, addresses: Any, j: Any, i: Any, table: Any, row: Any) -> Any:
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        memory, columns, rows = (
-            context.make_array(signature.args[place])(context, builder, arguments[place])
-            for place in (0, 1, 4)
+        columns, rows = (
+            context.make_array(signature.args[place])(context, builder, arguments[place]) for place in (0, 3)
         )
-        _, _, j, i, _, row = arguments
+        _, j, i, _, row = arguments
         itemsize = table.dtype.bitwidth // 8
         registers = Registers(context, builder, table.dtype, REGISTER_BYTES // itemsize)
         before = builder.mul(i, registers.integer(itemsize))
         lines = []
         for k in range(registers.lanes):
-            begin = builder.load(registers.place(columns.data, j, k))
-            lines.append(registers.load(registers.place(memory.data, begin, before)))
+            address = builder.add(builder.load(registers.place(columns.data, j, k)), before)
+            lines.append(registers.load(builder.inttoptr(address, ir.IntType(8).as_pointer())))
             lines[-1].align = 1
         width = builder.extract_value(rows.shape, 1)
         for k, line in enumerate(registers.turned(lines)):
@@ -91,34 +97,27 @@ def _turn_square(typing_context: Any, raw: Any, places: Any, j: Any, i: Any, tab
             registers.store(line, registers.place(rows.data, place))
         return context.get_dummy_value()
 
-    return types.void(raw, places, types.int64, types.int64, table, types.int64), emit
+    return types.void(addresses, types.int64, types.int64, table, types.int64), emit
 
 
 @overload(number_at)
-def _compile_number_at(raw: Any, place: Any, table: Any) -> Any:
-    if _are_bytes(raw) and _is_table(table):
+def _compile_number_at(address: Any, like: Any) -> Any:
+    if isinstance(like, types.Array) and isinstance(like.dtype, types.Number):
 
-        def read(raw: Any, place: Any, table: Any) -> Any:
-            return _number_at(raw, place, table)
+        def read(address: Any, like: Any) -> Any:
+            return _number_at(address, like)
 
         return read
     return None
 
 
 @overload(turn_square)
-def _compile_turn_square(raw: Any, places: Any, j: Any, i: Any, table: Any, row: Any) -> Any:
-    if _are_bytes(raw) and _is_table(table) and places.dtype == types.int64 and places.layout == "C":
+def _compile_turn_square(addresses: Any, j: Any, i: Any, table: Any, row: Any) -> Any:
+    flat = all(isinstance(kind, types.Array) and kind.layout == "C" for kind in (addresses, table))
+    if flat and addresses.dtype == types.int64 and isinstance(table.dtype, types.Float):
 
-        def turned(raw: Any, places: Any, j: Any, i: Any, table: Any, row: Any) -> Any:
-            _turn_square(raw, places, j, i, table, row)
+        def turned(addresses: Any, j: Any, i: Any, table: Any, row: Any) -> Any:
+            _turn_square(addresses, j, i, table, row)
 
         return turned
     return None
-
-
-def _are_bytes(raw: Any) -> bool:
-    return isinstance(raw, types.Array) and raw.dtype == types.uint8 and raw.layout == "C"
-
-
-def _is_table(table: Any) -> bool:
-    return isinstance(table, types.Array) and isinstance(table.dtype, types.Float) and table.layout == "C"

@@ -13,17 +13,17 @@ _ROWS = 1024
 
 
 @loop
-def stand_upright(raw: Any, places: Any, first: int, count: int, table: Any, row: int) -> None:
+def stand_upright(addresses: Any, first: int, count: int, table: Any, row: int) -> None:
     """Write the numbers from `first` on of columns down the columns of the table, from `row` on.
 
-    The columns are of the table's type and begin at `places` in the bytes of `raw`, aligned or not.
+    The columns are of the table's type and begin at addresses in memory, aligned or not.
     """
-    n_columns, size = len(places), table.itemsize
+    n_columns, size = len(addresses), table.itemsize
     side = REGISTER_BYTES // size
     if count < side or n_columns < side:
         for j in range(n_columns):
             for i in range(count):
-                table[row + i, j] = number_at(raw, places[j] + size * (first + i), table)
+                table[row + i, j] = number_at(addresses[j] + size * (first + i), table)
         return
     # The last squares overlap those before: what is written twice is the same.
     for begin in range(0, count, _ROWS):
@@ -31,11 +31,10 @@ def stand_upright(raw: Any, places: Any, first: int, count: int, table: Any, row
             j = min(left, n_columns - side)
             for above in range(begin, min(begin + _ROWS, count), side):
                 i = min(above, count - side)
-                turn_square(raw, places, j, first + i, table, row + i)
+                turn_square(addresses, j, first + i, table, row + i)
 
 
 def warm() -> None:
     """Compile the loops of this module."""
     for dtype in (np.float32, np.float64):
-        raw, places = given(np.zeros(8, np.uint8), np.uint8), given(np.zeros(1, np.int64))
-        stand_upright(raw, places, 0, 1, np.zeros((1, 1), dtype), 0)
+        stand_upright(given(np.zeros(1, np.int64)), 0, 0, np.zeros((1, 1), dtype), 0)

@@ -18,9 +18,10 @@ _TRUE, _FALSE, _SHORTEST, _LONGEST, _BYTES, _STRUCTURE = 1, 2, 4, 6, 8, 12
 _MOST_FIELDS, _DEEPEST = 16, 8
 # What a page's header and the length of its levels take at most, as long as the file's numbers are such.
 _HEADER_BYTES = 512
-# Kinds of pages; encodings in which numbers are plain, or numbers of entries in a dictionary (by either name).
+# Kinds of pages; encodings in which numbers are plain, or numbers of entries in a dictionary (by either name), and
+# that of levels.
 _DATA_PAGE, _DICTIONARY_PAGE, _DATA_PAGE_2 = 0, 2, 3
-PLAIN, _OLD_DICTIONARY, _DICTIONARY = 0, 2, 8
+PLAIN, _OLD_DICTIONARY, _DICTIONARY, _RUNS = 0, 2, 8, 3
 # What is told of a page: how many numbers it has, where its bytes begin, how many they are and how many unpacked,
 # the encoding (of either dictionary, one), whether the levels are among the bytes, whether these are packed.
 N_NUMBERS, PLACE, N_BYTES, N_UNPACKED, ENCODING, LEVELS, PACKED = range(7)
@@ -68,6 +69,8 @@ def read_page(head: Any, at: int, optional: bool, packed: bool, told: Any) -> in
     page, kind = fields[1], fields[0, 1]
     encoding, levels, inside = page[2], np.int64(0), False
     if kind == _DATA_PAGE:
+        if optional and page[3] != _RUNS:  # levels in an encoding of old, without their length
+            return 0
         inside = optional and packed
         if optional and not packed:
             levels = 4 + little_endian(head, header)

@@ -82,7 +82,7 @@ def test_without_a_folder_files_are_decoded_in_every_pass(path, decoded):
 
 
 def test_one_pass_keeps_nothing(path, monkeypatch):
-    monkeypatch.setattr(KeptRows, "keep", lambda *_: pytest.fail("kept rows that are read once"))
+    monkeypatch.setattr(KeptRows, "begin", lambda *_: pytest.fail("kept rows that are read once"))
     LinearRegression().fit(path, "y")
 
 
@@ -154,3 +154,41 @@ def test_what_needs_no_decoder_is_kept_one_reading_later(tmp_path, decoded):
     for passes in range(1, 6):
         np.testing.assert_array_equal(read(rows), ROWS)
         assert len(decoded) == 5 * min(passes, 3)
+
+
+def test_memory_keeps_what_it_can(path, decoded):
+    """A quarter of the budget holds two parts of 280,000 bytes and the short last one."""
+    with bisector.config(memory=4 * 650_000):
+        rows = source(path, "y")
+        for _ in range(2):
+            read(rows, n_jobs=1)
+        decoded.clear()
+        for _ in range(3):
+            np.testing.assert_array_equal(read(rows), ROWS)
+    assert decoded == 3 * [7_000, 7_000]
+    assert rows._kept_parts == {0, 1, 4}
+
+
+def test_what_was_given_up_takes_no_memory(path, decoded):
+    with bisector.config(memory=4 * 300_000):
+        rows = source(path, "y", block_rows=1_000)
+        read(rows)
+        for _ in range(3):
+            next(rows.blocks())  # begins to keep a part, and is dropped
+        read(rows, n_jobs=1)
+    assert rows._kept_parts == {0}
+    np.testing.assert_array_equal(read(rows), ROWS)
+
+
+def test_memory_first_then_the_scratch_folder(path, decoded, tmp_path):
+    with bisector.config(memory=4 * 300_000, scratch=tmp_path):
+        rows = source(path, "y")
+        for _ in range(2):
+            read(rows)
+        decoded.clear()
+        for block in rows.blocks():
+            np.testing.assert_array_equal(block.X, ROWS[block.first_row : block.first_row + len(block.X)])
+            np.testing.assert_array_equal(block.y, TARGETS[block.first_row : block.first_row + len(block.X)])
+    assert decoded == []
+    assert len(rows._kept._blocks) > 0
+    assert rows._kept._scratch is not None

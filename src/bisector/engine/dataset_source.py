@@ -3,6 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from itertools import pairwise
 from typing import Any
 
@@ -16,8 +17,8 @@ from .kept_rows import SHARE_FOR_KEEPING, KeptRows
 from .memory import budget
 from .sources import Source, float_dtype
 
-# What reading may take of the memory budget.
-SHARE_FOR_READING = 0.75
+# What reading may take of the memory budget, beside what is kept.
+SHARE_FOR_READING = 0.75 - SHARE_FOR_KEEPING
 # What was read so often before is kept when it is read again. Some fits read twice and no more: for what needs no
 # decoder, keeping pays only beyond that.
 READINGS, READINGS_WITHOUT_DECODER = 1, 2
@@ -47,7 +48,7 @@ class DatasetSource(Source):
         self.n_rows = sum(part.n_rows for part in self._parts)
         self.n_features = len(self.feature_names)
         self.dtype = float_dtype([_arrow_dtype(dataset.schema.field(name)) for name in self.feature_names])
-        self._kept = KeptRows(self.n_rows, self.n_features + len(targets), self._row_dtype)
+        self._kept = KeptRows(self.n_rows, self.n_features, len(targets), self._row_dtype)
         self._readings: Counter[int] = Counter()
         self._kept_parts: set[int] = set()
 
@@ -70,8 +71,7 @@ class DatasetSource(Source):
         columns = self.n_features + len(self._targets)
         read_rows = min(longest, batch_rows(block_rows, columns))
         per_reader = columns * (2 * min(PAGE_BYTES, 8 * longest) + 8 * (read_rows + 2 * block_rows))
-        share = SHARE_FOR_READING - (SHARE_FOR_KEEPING if self._kept.in_memory else 0)
-        return max(1, int(share * budget() / max(1, per_reader)))
+        return max(1, int(SHARE_FOR_READING * budget() / max(1, per_reader)))
 
     def groups(self, size: int) -> list[range]:
         ends = np.searchsorted(self.boundaries, np.cumsum(self.partitions)).tolist()
@@ -106,20 +106,22 @@ class DatasetSource(Source):
         """Read a part, or its beginning, in tables between these rows: decode it, or take what was kept of it."""
         if number in self._kept_parts:
             for first, last in pairwise(boundaries.tolist()):
-                table = self._kept.between(first, last)
-                yield first, table[:, : self.n_features], table[:, self.n_features :]
+                yield first, *self._kept.between(first, last)
             return
         part = self._parts[number]
         whole = boundaries[-1] - boundaries[0] == part.n_rows
-        keeping = whole and self._readings[number] >= (
-            READINGS_WITHOUT_DECODER if part.is_plain else READINGS
-        )
-        for first, X, targets in self._decode(part, boundaries):
-            keeping = keeping and self._kept.keep(first, np.hstack([X, targets]) if self._targets else X)
-            yield first, X, targets
+        worth_it = self._readings[number] >= (READINGS_WITHOUT_DECODER if part.is_plain else READINGS)
+        keeping = self._kept.begin(part.n_rows) if whole and worth_it else None
+        with keeping or nullcontext():
+            for first, X, targets in self._decode(part, boundaries):
+                if keeping is not None:
+                    keeping.add(first, (X, targets))
+                yield first, X, targets
+            if keeping is not None:
+                keeping.complete()
         if whole:
             self._readings[number] += 1
-        if keeping:
+        if keeping is not None and keeping.completed:
             self._kept_parts.add(number)
 
     def _decode(self, part: Part, boundaries: NDArray[np.int64]) -> Iterator[_Rows]:

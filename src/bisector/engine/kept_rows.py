@@ -1,8 +1,8 @@
 """Rows of files that are read again and again, decoded once.
 
 Data that are read a second time are likely to be read a third. So what the second reading decodes is kept (of what
-needs no decoder, what the third reads): in memory if all rows together take little of the budget, else in a scratch
-file if the user named a folder for such (``bisector.config(scratch=...)``), else nowhere.
+needs no decoder, what the third reads): in memory as far as a share of the budget goes, beyond it in a scratch file
+if the user named a folder for such (``bisector.config(scratch=...)``), else nowhere.
 """
 
 import shutil
@@ -21,49 +21,65 @@ from .settings import current
 # What rows kept in memory may take of the budget.
 SHARE_FOR_KEEPING = 0.25
 
-_opening = threading.Lock()
+# Rows as they are kept: features, and targets beside them.
+Tables = tuple[NDArray[Any], NDArray[Any]]
 
 
 class KeptRows:
-    """A table that is filled in pieces and read in pieces; nothing says that all of it was filled.
+    """Blocks of rows, kept part by part; nothing says that all parts were kept.
 
     Parameters
     ----------
-    n_rows, n_columns : int
+    n_rows, n_features, n_targets : int
     dtype : dtype
     """
 
-    def __init__(self, n_rows: int, n_columns: int, dtype: np.dtype[Any]) -> None:
-        self.shape = (n_rows, n_columns)
-        self.dtype = dtype
-        self._row_bytes = n_columns * dtype.itemsize
-        self.n_bytes = n_rows * self._row_bytes
-        self.in_memory = self.n_bytes <= SHARE_FOR_KEEPING * budget()
-        self._place: Any = None  # an array or a _ScratchFile, once there is something to keep
+    def __init__(self, n_rows: int, n_features: int, n_targets: int, dtype: np.dtype[Any]) -> None:
+        self._n_features, self._width, self.dtype = n_features, n_features + n_targets, dtype
+        self._row_bytes = self._width * dtype.itemsize
+        self._n_bytes = n_rows * self._row_bytes
+        self._memory_left = SHARE_FOR_KEEPING * budget()
+        self._blocks: dict[int, Tables] = {}
+        self._scratch: _ScratchFile | None = None  # once there is something to write
         self._closed = False
+        self._changing = threading.Lock()
 
-    def keep(self, first: int, table: NDArray[Any]) -> bool:
-        """Keep these rows, and tell whether there was a place for them."""
-        with _opening:
-            if self._place is None and not self._closed:
-                self._place = np.empty(self.shape, self.dtype) if self.in_memory else self._open_scratch()
-        if self._closed:
-            return False
-        if self.in_memory:
-            self._place[first : first + len(table)] = table
-            return True
+    def begin(self, n_rows: int) -> "KeptPart | None":
+        """Find a place for so many rows, if there is one."""
+        n_bytes = n_rows * self._row_bytes
+        with self._changing:
+            if n_bytes <= self._memory_left:
+                self._memory_left -= n_bytes
+                return KeptPart(self, n_bytes)
+            if self._scratch is None and not self._closed:
+                self._scratch = self._open_scratch()
+        return None if self._closed else KeptPart(self, 0)
+
+    def between(self, first: int, last: int) -> Tables:
+        """Return rows of a part that was kept, between two boundaries of blocks."""
+        if first in self._blocks:
+            return self._blocks[first]
+        assert self._scratch is not None
+        rows = self._scratch.read(first * self._row_bytes, last * self._row_bytes)
+        table = rows.view(self.dtype).reshape(last - first, self._width)
+        return table[:, : self._n_features], table[:, self._n_features :]
+
+    def write(self, first: int, tables: Tables) -> bool:
+        """Write a block to the scratch file, and tell whether there was room."""
+        assert self._scratch is not None
         try:
-            self._place.write(first * self._row_bytes, table)
+            self._scratch.write(first * self._row_bytes, np.hstack(tables))
         except OSError as error:
             self._close(str(error))
         return not self._closed
 
-    def between(self, first: int, last: int) -> NDArray[Any]:
-        """Return rows that were kept."""
-        if self.in_memory:
-            return np.asarray(self._place[first:last])
-        rows = self._place.read(first * self._row_bytes, last * self._row_bytes)
-        return np.asarray(rows.view(self.dtype).reshape(last - first, self.shape[1]))
+    def end(self, n_bytes: int, blocks: dict[int, Tables] | None) -> None:
+        """Hold on to the blocks of a part, or take back the memory that was set aside for it."""
+        with self._changing:
+            if blocks is None:
+                self._memory_left += n_bytes
+            else:
+                self._blocks |= blocks
 
     def _open_scratch(self) -> "_ScratchFile | None":
         folder = current().scratch
@@ -72,8 +88,8 @@ class KeptRows:
             return None
         try:
             free = shutil.disk_usage(folder).free
-            if free >= self.n_bytes:
-                return _ScratchFile(folder, self.n_bytes)
+            if free >= self._n_bytes:
+                return _ScratchFile(folder, self._n_bytes)
             self._close(f"{readable(free)} are free")
         except OSError as error:
             self._close(str(error))
@@ -83,10 +99,40 @@ class KeptRows:
         """Keep no more: what was kept already can still be read."""
         self._closed = True
         warnings.warn(
-            f"The scratch folder {current().scratch} cannot hold {readable(self.n_bytes)} of decoded rows "
+            f"The scratch folder {current().scratch} cannot hold {readable(self._n_bytes)} of decoded rows "
             f"({reason}): the other rows are decoded anew in every pass, which gives the same result more slowly.",
             stacklevel=2,
         )
+
+
+class KeptPart:
+    """A part that is being kept, in memory if bytes were set aside for it, or else in the scratch file.
+
+    As a context manager it gives up what was not completed.
+    """
+
+    def __init__(self, kept: KeptRows, n_bytes: int) -> None:
+        self._kept, self._n_bytes = kept, n_bytes
+        self._blocks: dict[int, Tables] = {}
+        self._going_on = True
+        self.completed = False
+
+    def add(self, first: int, tables: Tables) -> None:
+        """Take a block in."""
+        if self._n_bytes:
+            self._blocks[first] = tables
+        else:
+            self._going_on = self._going_on and self._kept.write(first, tables)
+
+    def complete(self) -> None:
+        """Say that all blocks were taken in."""
+        self.completed = self._going_on
+
+    def __enter__(self) -> "KeptPart":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._kept.end(self._n_bytes, self._blocks if self.completed else None)
 
 
 class _ScratchFile:

@@ -100,13 +100,11 @@ class StoredColumn(NamedTuple):
 
         codec = None if self.codec is None else pyarrow.Codec(self.codec)
         begin, end, whole = 0, 0, np.empty(0, np.uint8)
+        column_end = pages[-1].place + pages[-1].n_bytes
         for page in pages:
             last = page.place + page.n_bytes
             if last > end:
-                begin, end = (
-                    page.place,
-                    max(last, min(page.place + _MAPPED_BYTES, self.extent(self.starts[-1])[1])),
-                )
+                begin, end = page.place, max(last, min(page.place + _MAPPED_BYTES, column_end))
                 whole = mapped(file, begin, end)
             raw = whole[page.place - begin : last - begin]
             if page.packed and codec is not None:

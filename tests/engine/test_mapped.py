@@ -44,6 +44,7 @@ def test_there_is_nothing_behind_the_end(file):
         mapped(file, 3_000_000, 3_000_002)
 
 
+@pytest.mark.skipif(not hasattr(os, "RWF_NOWAIT"), reason="this system does not tell what is in memory")
 def test_what_is_not_in_memory_is_read_once_and_in_order(file, monkeypatch):
     places = []
     real = os.preadv
@@ -54,8 +55,6 @@ def test_what_is_not_in_memory_is_read_once_and_in_order(file, monkeypatch):
         places.append((place, len(buffers[0])))
         return real(number, buffers, place)
 
-    if not hasattr(os, "RWF_NOWAIT"):
-        pytest.skip("this system does not tell what is in memory")
     monkeypatch.setattr(module.os, "preadv", told)
     read_in_order(file, 1000, 2_500_000)
     assert places[0] == (1000, 2**16)

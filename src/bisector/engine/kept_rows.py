@@ -67,8 +67,9 @@ class KeptRows:
     def write(self, first: int, tables: Tables) -> bool:
         """Write a block to the scratch file, and tell whether there was room."""
         assert self._scratch is not None
+        X, targets = tables
         try:
-            self._scratch.write(first * self._row_bytes, np.hstack(tables))
+            self._scratch.write(first * self._row_bytes, np.hstack([X, targets]) if targets.size else X)
         except OSError as error:
             self._close(str(error))
         return not self._closed

@@ -1,7 +1,7 @@
 """Bytes of files where the system has them already: looked at, not copied.
 
-For rows that are looked at once in a pass, finding the system's pages takes a third of the time that copying them
-takes. What is mapped counts as memory of the process until the array is gone, so readers map a little at a time.
+For rows that are looked at once in a pass, finding the system's pages takes at most half of the time of copying
+them. What is mapped counts as memory of the process until the array is gone, so readers map a little at a time.
 """
 
 import mmap

@@ -189,7 +189,7 @@ def _has_numbers(column: Any, chunk: Any) -> bool:
 
 def _stored(file: int, chunk: Any, *, optional: bool) -> StoredColumn | None:
     """Find the pages of a column of a row group; None if they are not what the footer lets expect, or too many."""
-    from .parquet_pages_loops import N_TOLD, find_pages
+    from .parquet_pages_loops import N_NUMBERS, N_TOLD, find_pages
 
     codec, stored_as = _CODECS[chunk.compression], _STORED_AS[chunk.physical_type]
     begin = chunk.dictionary_page_offset if chunk.has_dictionary_page else chunk.data_page_offset
@@ -201,7 +201,7 @@ def _stored(file: int, chunk: Any, *, optional: bool) -> StoredColumn | None:
     if count < 2 or sum(page.n_numbers for page in pages[1:]) != chunk.num_values:
         return None
     dictionary = pages[0] if pages[0].n_numbers else None
-    starts = [0, *np.cumsum(lines[1:count, 0]).tolist()]
+    starts = [0, *np.cumsum(lines[1:count, N_NUMBERS]).tolist()]
     stored = StoredColumn(stored_as, codec, starts, pages[1:], dictionary)
     plain = all(
         page.n_unpacked == page.n_numbers * stored_as.itemsize

@@ -27,7 +27,6 @@ NEAR_NUMBA = {
     "engine/group_products.py",
     "engine/two_least.py",
     "engine/turned_squares.py",
-    "engine/read_at.py",
     "engine/user_functions.py",
     "engine/bits.py",
 }

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bisector.engine import mapped as module
-from bisector.engine.mapped import mapped, read_in_order
+from bisector.engine.mapped import are_in_memory, mapped, read_in_order
 
 BYTES = np.random.default_rng(0).integers(256, size=3_000_001).astype(np.uint8)
 
@@ -24,10 +24,11 @@ def file(tmp_path):
     ("first", "last"), [(0, 1), (0, 3_000_001), (4095, 4097), (4096, 8192), (70_001, 2_500_000), (5, 5)]
 )
 def test_any_bytes(file, first, last):
-    read_in_order(file, first, last)
-    found = mapped(file, first, last)
-    np.testing.assert_array_equal(found, BYTES[first:last])
-    assert not found.flags.writeable or not len(found)
+    read_in_order(file, [(first, last)])
+    for scattered in (False, True):
+        found = mapped(file, first, last, scattered=scattered)
+        np.testing.assert_array_equal(found, BYTES[first:last])
+        assert not found.flags.writeable or not len(found)
 
 
 def test_bytes_outlive_the_open_file(tmp_path):
@@ -44,28 +45,48 @@ def test_there_is_nothing_behind_the_end(file):
         mapped(file, 3_000_000, 3_000_002)
 
 
-@pytest.mark.skipif(not hasattr(os, "RWF_NOWAIT"), reason="this system does not tell what is in memory")
-def test_what_is_not_in_memory_is_read_once_and_in_order(file, monkeypatch):
+@pytest.fixture
+def nothing_in_memory(monkeypatch):
+    monkeypatch.setattr(module, "are_in_memory", lambda *_: False)
+
+
+def test_what_is_not_in_memory_is_read_once_and_in_order(file, monkeypatch, nothing_in_memory):
     places = []
     real = os.preadv
 
-    def told(number, buffers, place, *flags):
-        if flags:
-            raise BlockingIOError
+    def told(number, buffers, place):
         places.append((place, len(buffers[0])))
         return real(number, buffers, place)
 
     monkeypatch.setattr(module.os, "preadv", told)
-    read_in_order(file, 1000, 2_500_000)
+    read_in_order(file, [(2_000_000, 2_500_000), (1000, 1_999_990)])
     assert places[0] == (1000, 2**16)
     assert [place + length for place, length in places[:-1]] == [place for place, _ in places[1:]]
     assert sum(places[-1]) == 2_500_000
 
 
-def test_a_file_system_that_does_not_tell_is_not_read_twice(file, monkeypatch):
-    def refused(*_):
-        raise OSError("Operation not supported")
+@pytest.mark.parametrize("knows_how", [True, False])
+def test_long_stretches_are_asked_for_in_large_pages(knows_how, file, monkeypatch, nothing_in_memory):
+    """Where the system does not know how to, they are read as short ones are."""
+    monkeypatch.setattr(module, "_WORTH_LARGE_PAGES", 2**20)
+    if not knows_how:
+        monkeypatch.setattr(module, "_POPULATE_READ", 10_000)
+    read_in_order(file, [(0, 2_500_000)])
+    np.testing.assert_array_equal(mapped(file, 0, 2_500_000), BYTES[:2_500_000])
 
+
+@pytest.mark.skipif(not hasattr(os, "posix_fadvise"), reason="this system cannot be asked to forget a file")
+def test_what_was_just_written_and_read_is_in_memory(file):
+    os.fsync(file)
+    assert are_in_memory(file, [(0, 3_000_001)])
+    assert are_in_memory(file, [(5, 6), (2_000_000, 2_100_000)])
+
+
+def test_where_the_system_does_not_tell_nothing_is_read_twice(file, monkeypatch):
+    def refused(*_):
+        raise AssertionError("read")
+
+    monkeypatch.setattr(module, "_mincore", lambda: None)
     monkeypatch.setattr(module.os, "preadv", refused)
-    read_in_order(file, 0, 100)
+    read_in_order(file, [(0, 100)])
     np.testing.assert_array_equal(mapped(file, 0, 100), BYTES[:100])

@@ -14,6 +14,7 @@ from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
 import bisector
 from bisector.engine.loops import given as given_to_loop
 from bisector.engine.mapped import mapped
+from bisector.engine.parquet_chunks import chunks_of
 from bisector.engine.parquet_pages import FEWEST_ROWS, Page, cut_at_pages, stored_columns
 from bisector.engine.parquet_pages_loops import N_TOLD, look_up, read_page
 from bisector.engine.sources import source
@@ -37,14 +38,23 @@ def write(path, table, **options):
     return fragment
 
 
+def columns_of(fragment, group, names):
+    """Find columns in a file; None if Arrow has to read them."""
+    chunks = chunks_of(fragment, group, names)
+    raw = np.fromfile(fragment.path, np.uint8)
+    return (
+        None if chunks is None else stored_columns(chunks, [raw[chunk.begin : chunk.end] for chunk in chunks])
+    )
+
+
 def read_plainly(fragment, name):
     """Return a column of plain numbers as they stand in the file."""
     parts = []
     with open(fragment.path, "rb", buffering=0) as file:
         for group in range(fragment.metadata.num_row_groups):
-            (column,) = stored_columns(fragment, group, [name])
+            (column,) = columns_of(fragment, group, [name])
             assert column.is_plain
-            for first, last in pairwise(cut_at_pages([column], 0, column.starts[-1])):
+            for first, last in pairwise(cut_at_pages([column], 0, column.starts[-1]).tolist()):
                 begin, end = column.between(first, last)
                 parts.append(np.frombuffer(mapped(file.fileno(), begin, end), column.stored_as))
     return np.concatenate(parts)
@@ -55,7 +65,7 @@ def read_unpacked(fragment, name, dtype=np.float64):
     parts = []
     with open(fragment.path, "rb", buffering=0) as file:
         for group in range(fragment.metadata.num_row_groups):
-            (column,) = stored_columns(fragment, group, [name])
+            (column,) = columns_of(fragment, group, [name])
             parts += [numbers.copy() for numbers in column.unpacked(file.fileno(), np.dtype(dtype))]
     return np.concatenate(parts)
 
@@ -106,7 +116,7 @@ def test_entries_of_dictionaries_have_any_number_of_bits(n_different, tmp_path):
     values = np.random.default_rng(2).integers(n_different, size=N) * 0.1
     table = pa.table({"x": values})
     fragment = write(tmp_path / "rows.parquet", table, use_dictionary=True, compression="snappy")
-    (column,) = stored_columns(fragment, 0, ["x"])
+    (column,) = columns_of(fragment, 0, ["x"])
     assert column.dictionary.n_numbers == min(n_different, len(np.unique(values[:10_000])))
     np.testing.assert_array_equal(read_unpacked(fragment, "x"), values)
 
@@ -114,10 +124,10 @@ def test_entries_of_dictionaries_have_any_number_of_bits(n_different, tmp_path):
 def test_a_damaged_page_is_an_error(tmp_path):
     path = tmp_path / "rows.parquet"
     fragment = write(path, pa.table({"x": few_values()}), use_dictionary=True)
-    (column,) = stored_columns(fragment, 0, ["x"])
+    (column,) = columns_of(fragment, 0, ["x"])
     with open(path, "r+b") as file:
-        file.seek(column.pages[0].place)
-        file.write(bytes([40]) * column.pages[0].n_bytes)
+        file.seek(column.page(0).place)
+        file.write(bytes([40]) * column.page(0).n_bytes)
     with pytest.raises(OSError, match="the file is damaged"):
         read_unpacked(fragment, "x")
 
@@ -135,12 +145,12 @@ def test_no_packed_entries_lead_astray(packed, count, n_entries):
 def test_pages_that_are_worth_it(tmp_path):
     write_small = {"data_page_size": 2**14, "write_batch_size": 16}
     fragment = write(tmp_path / "rows.parquet", pa.table({"x": numbers()}), **write_small)
-    (column,) = stored_columns(fragment, 0, ["x"])
+    (column,) = columns_of(fragment, 0, ["x"])
     assert 4 < len(column.pages) <= 10_000 / FEWEST_ROWS
     assert column.starts[-1] == 10_000
     write_tiny = {"data_page_size": 2**10, "write_batch_size": 16}
     fragment = write(tmp_path / "more.parquet", pa.table({"x": numbers()}), **write_tiny)
-    assert stored_columns(fragment, 0, ["x"]) is None
+    assert columns_of(fragment, 0, ["x"]) is None
 
 
 MISSING = pa.array([1.0, None, 3.0])
@@ -164,16 +174,16 @@ DECODED = {
 def test_all_else_is_left_to_arrow(values, options, tmp_path):
     plain = pa.array(np.ones(len(values)))
     fragment = write(tmp_path / "rows.parquet", pa.table({"x": values, "plain": plain}), **options)
-    assert stored_columns(fragment, 0, ["x"]) is None
-    assert stored_columns(fragment, 0, ["plain", "x"]) is None
-    assert stored_columns(fragment, 0, ["no such"]) is None
+    assert columns_of(fragment, 0, ["x"]) is None
+    assert columns_of(fragment, 0, ["plain", "x"]) is None
+    assert columns_of(fragment, 0, ["no such"]) is None
 
 
 def test_files_elsewhere_are_left_to_arrow(tmp_path):
     write(tmp_path / "rows.parquet", pa.table({"x": numbers()}))
     elsewhere = SubTreeFileSystem(str(tmp_path), LocalFileSystem())
     (fragment,) = ds.dataset("rows.parquet", filesystem=elsewhere, format="parquet").get_fragments()
-    assert stored_columns(fragment, 0, ["x"]) is None
+    assert chunks_of(fragment, 0, ["x"]) is None
 
 
 @pytest.mark.parametrize(
@@ -220,7 +230,7 @@ def test_a_header_that_says_something_else_is_left_to_arrow(tmp_path):
     with open(path, "r+b") as file:
         file.seek(place)
         file.write(b"\xff" * 8)
-    assert stored_columns(fragment, 0, ["x"]) is None
+    assert columns_of(fragment, 0, ["x"]) is None
 
 
 @settings(max_examples=300, deadline=None)

@@ -11,10 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .blocks import Block
-from .dataset_parts import PAGE_BYTES, Part, batch_rows, parts_of
+from .dataset_parts import Part, batch_rows, parts_of
+from .direct_reads import Rooms
 from .frames import check_targets
 from .kept_rows import SHARE_FOR_KEEPING, KeptRows
-from .memory import budget
+from .memory import available, budget
+from .parquet_groups import PAGE_BYTES, ROOM, most_read_at_once
+from .reused_tables import ReusedTables
 from .sources import Source, float_dtype
 
 # What reading may take of the memory budget, beside what is kept.
@@ -22,6 +25,9 @@ SHARE_FOR_READING = 0.75 - SHARE_FOR_KEEPING
 # What was read so often before is kept when it is read again. Some fits read twice and no more: for what needs no
 # decoder, keeping pays only beyond that.
 READINGS, READINGS_WITHOUT_DECODER = 1, 2
+# What the system's cache is thought to hold of the data while they are read again and again, of the memory that is
+# free now.
+SHARE_FOR_CACHE = 0.75
 
 # The number of the first row, features and targets.
 _Rows = tuple[int, NDArray[Any], NDArray[Any]]
@@ -51,6 +57,9 @@ class DatasetSource(Source):
         self._kept = KeptRows(self.n_rows, self.n_features, len(targets), self._row_dtype)
         self._readings: Counter[int] = Counter()
         self._kept_parts: set[int] = set()
+        row_bytes = self._row_dtype.itemsize * (self.n_features + len(targets))
+        self._cached_rows = SHARE_FOR_CACHE * available() / max(1, row_bytes)
+        self._rooms, self._tables = Rooms(), ReusedTables()
 
     @property
     def partitions(self) -> list[int]:
@@ -70,7 +79,8 @@ class DatasetSource(Source):
         block_rows = int(np.diff(self.boundaries).max(initial=0))
         columns = self.n_features + len(self._targets)
         read_rows = min(longest, batch_rows(block_rows, columns))
-        per_reader = columns * (2 * min(PAGE_BYTES, 8 * longest) + 8 * (read_rows + 2 * block_rows))
+        read_bytes = max(8 * columns * read_rows, min(8 * columns * longest, most_read_at_once()))
+        per_reader = read_bytes + columns * (2 * min(PAGE_BYTES, 8 * longest) + 16 * block_rows)
         return max(1, int(SHARE_FOR_READING * budget() / max(1, per_reader)))
 
     def groups(self, size: int) -> list[range]:
@@ -87,7 +97,7 @@ class DatasetSource(Source):
             if part.n_rows and start < last and start + part.n_rows > first:
                 end = min(start + part.n_rows, last)
                 inside = self.boundaries[(self.boundaries >= start) & (self.boundaries <= end)]
-                for first_row, X, targets in self._tables(number, np.unique(inside)):
+                for first_row, X, targets in self._tables_of(number, np.unique(inside)):
                     if first <= first_row:
                         yield self._block(first_row, X, targets)
 
@@ -102,7 +112,7 @@ class DatasetSource(Source):
             taken[here] = block.X[wanted[here] - block.first_row]
         return taken
 
-    def _tables(self, number: int, boundaries: NDArray[np.int64]) -> Iterator[_Rows]:
+    def _tables_of(self, number: int, boundaries: NDArray[np.int64]) -> Iterator[_Rows]:
         """Read a part, or its beginning, in tables between these rows: decode it, or take what was kept of it."""
         if number in self._kept_parts:
             for first, last in pairwise(boundaries.tolist()):
@@ -111,9 +121,10 @@ class DatasetSource(Source):
         part = self._parts[number]
         whole = boundaries[-1] - boundaries[0] == part.n_rows
         worth_it = self._readings[number] >= (READINGS_WITHOUT_DECODER if part.is_plain else READINGS)
+        rooms = self._rooms if self._stays_out_of_cache(number, int(boundaries[0])) else None
         keeping = self._kept.begin(part.n_rows) if whole and worth_it else None
         with keeping or nullcontext():
-            for first, X, targets in self._decode(part, boundaries):
+            for first, X, targets in self._decode(part, boundaries, rooms):
                 if keeping is not None:
                     keeping.add(first, (X, targets))
                 yield first, X, targets
@@ -124,7 +135,17 @@ class DatasetSource(Source):
         if keeping is not None and keeping.completed:
             self._kept_parts.add(number)
 
-    def _decode(self, part: Part, boundaries: NDArray[np.int64]) -> Iterator[_Rows]:
+    def _stays_out_of_cache(self, number: int, first_row: int) -> bool:
+        """Tell whether a part is read past the system's cache, if it is not there.
+
+        Of data larger than the cache, the first parts go through it if they are read again, always the same ones:
+        were all of them to, each would have been dropped when its turn comes.
+        """
+        if self.n_rows <= self._cached_rows or budget() < ROOM:
+            return False
+        return not self._readings[number] or first_row + self._parts[number].n_rows > self._cached_rows
+
+    def _decode(self, part: Part, boundaries: NDArray[np.int64], rooms: Rooms | None) -> Iterator[_Rows]:
         """Fill table after table from the columns that arrive in pieces, which are cut as the file likes."""
         from .loops import given
         from .upright_loops import stand_upright
@@ -133,7 +154,9 @@ class DatasetSource(Source):
         sizes, first_row = np.diff(boundaries).tolist(), int(boundaries[0])
         number, filled = 0, 0
         X, targets = self._room(sizes[0])
-        for addresses, arrived in part.pieces(names, self._row_dtype, first_row, sum(sizes), max(sizes)):
+        for addresses, arrived in part.pieces(
+            names, self._row_dtype, first_row, sum(sizes), max(sizes), rooms
+        ):
             columns, used = given(addresses), 0
             while used < arrived:
                 count = min(len(X) - filled, arrived - used)
@@ -150,7 +173,7 @@ class DatasetSource(Source):
     def _room(self, n_rows: int) -> tuple[NDArray[Any], NDArray[Any]]:
         """Make tables of their own for features and targets: loops want rows without gaps."""
         widths = self.n_features, len(self._targets)
-        X, targets = (np.empty((n_rows, width), self._row_dtype) for width in widths)
+        X, targets = (self._tables.empty((n_rows, width), self._row_dtype) for width in widths)
         return X, targets
 
     @property

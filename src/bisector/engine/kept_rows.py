@@ -152,5 +152,5 @@ class _ScratchFile:
                 left = left[self._file.write(left) :]
 
     def read(self, first: int, last: int) -> NDArray[np.uint8]:
-        read_in_order(self._file.fileno(), first, last)
+        read_in_order(self._file.fileno(), [(first, last)])
         return mapped(self._file.fileno(), first, last)

@@ -3,29 +3,19 @@
 A column of a row group is a row of pages, each a short header and then its numbers. Written without compression and
 without a dictionary, they stand there as they stand in memory: once the places of the pages are known, rows are
 made of the file's bytes where the system has them, without a copy. Packed pages are unpacked by Arrow's codecs, and
-entries of dictionaries looked up, in two thirds of the time that Arrow takes to make columns of them. Columns with
-other encodings, with missing numbers or of other types are Arrow's.
+entries of dictionaries looked up, in two thirds of the time that Arrow takes to make columns of them.
 """
 
-import os
-from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .mapped import mapped, read_in_order
+from .mapped import mapped
+from .parquet_chunks import Chunk
+from .stretches import Stretch
 
-# How the numbers of Parquet's types are stored. Types with a further meaning (dates, decimals) are not among them.
-_STORED_AS: dict[str, np.dtype[Any]] = {
-    "DOUBLE": np.dtype("<f8"),
-    "FLOAT": np.dtype("<f4"),
-    "INT64": np.dtype("<i8"),
-    "INT32": np.dtype("<i4"),
-}
-_KINDS = {"double", "float", "int64", "int32"}
-_CODECS = {"UNCOMPRESSED": None, "SNAPPY": "snappy", "ZSTD": "zstd", "GZIP": "gzip"}
 # Pages that have fewer rows than this on average are not worth looking for: Arrow is as fast.
 FEWEST_ROWS = 1024
 # How much of a file with packed pages is looked at at a time.
@@ -44,33 +34,41 @@ class Page(NamedTuple):
     packed: int
 
 
+_PLACE = Page._fields.index("place")
+
+
 class StoredColumn(NamedTuple):
-    """A column of a row group: page p has rows from ``starts[p]`` to ``starts[p + 1]``."""
+    """A column of a row group: page p has rows from ``starts[p]`` to ``starts[p + 1]``.
+
+    Files have many pages, so what is known of them stands in arrays: a line of `pages` is a `Page`.
+    """
 
     stored_as: np.dtype[Any]
     codec: str | None
-    starts: list[int]
-    pages: list[Page]
-    dictionary: Page | None = None
+    starts: NDArray[np.int64]
+    pages: NDArray[np.int64]
+    dictionary: Page | None
+    is_plain: bool  # whether the numbers stand in the file as in memory
 
-    @property
-    def is_plain(self) -> bool:
-        """Tell whether the numbers stand in the file as in memory."""
-        return not any(page.packed or page.by_entries for page in self.pages)
+    def places(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return where in the file the plain numbers of rows stand."""
+        its_page = np.searchsorted(self.starts, rows, side="right") - 1
+        return self.pages[its_page, _PLACE] + (rows - self.starts[its_page]) * self.stored_as.itemsize
 
-    def place(self, row: int) -> int:
-        """Return where in the file the plain number of a row stands."""
-        page = bisect_right(self.starts, row) - 1
-        return self.pages[page].place + (row - self.starts[page]) * self.stored_as.itemsize
-
-    def between(self, first: int, last: int) -> tuple[int, int]:
+    def between(self, first: int, last: int) -> Stretch:
         """Return where in the file the plain numbers of rows from `first` up to `last` begin and end."""
-        return self.place(first), self.place(last - 1) + self.stored_as.itemsize
+        begin, end = self.places(np.array([first, last - 1])).tolist()
+        return begin, end + self.stored_as.itemsize
 
-    def extent(self, n_rows: int) -> tuple[int, int]:
+    def extent(self, n_rows: int) -> Stretch:
         """Return where in the file the pages of the first rows begin and end."""
-        last = self.pages[bisect_right(self.starts, n_rows - 1) - 1]
-        return (self.dictionary or self.pages[0]).place, last.place + last.n_bytes
+        first = self.dictionary or self.page(0)
+        last = self.page(int(np.searchsorted(self.starts, n_rows - 1, side="right")) - 1)
+        return first.place, last.place + last.n_bytes
+
+    def page(self, number: int) -> Page:
+        """Return what is known of a page."""
+        return Page(*self.pages[number].tolist())
 
     def unpacked(self, file: int, dtype: np.dtype[Any]) -> Iterator[NDArray[Any]]:
         """Return the numbers of page after page, each good until the next one is asked for."""
@@ -78,8 +76,9 @@ class StoredColumn(NamedTuple):
         from .parquet_pages_loops import look_up
 
         entries = np.empty(0, dtype)
-        room = np.empty(max((page.n_numbers for page in self.pages if page.by_entries), default=0), dtype)
-        pages = self.pages if self.dictionary is None else [self.dictionary, *self.pages]
+        pages = [Page(*line) for line in self.pages.tolist()]
+        room = np.empty(max((page.n_numbers for page in pages if page.by_entries), default=0), dtype)
+        pages = pages if self.dictionary is None else [self.dictionary, *pages]
         for page, raw in self._bodies(file, pages):
             if page.by_entries:
                 numbers = room[: page.n_numbers]
@@ -118,95 +117,59 @@ def _damaged() -> OSError:
     return OSError("A page of a Parquet file has fewer numbers than its header tells: the file is damaged.")
 
 
-def cut_at_pages(columns: list[StoredColumn], first: int, last: int) -> list[int]:
-    """Cut the rows from `first` up to `last` where a column has a page's end.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bisector.engine.parquet_pages import Page, StoredColumn, cut_at_pages
-    >>> pages = [Page(5, 100, 40, 40, 0, 0, 0), Page(5, 200, 40, 40, 0, 0, 0)]
-    >>> column = StoredColumn(np.dtype(float), None, [0, 5, 10], pages)
-    >>> cut_at_pages([column], 3, 8), column.place(6)
-    ([3, 5, 8], 208)
-    """
-    inside = {start for column in columns for start in column.starts if first < start < last}
-    return [first, *sorted(inside), last]
+def cut_at_pages(columns: list[StoredColumn], first: int, last: int) -> NDArray[np.int64]:
+    """Cut the rows from `first` up to `last` where a column has a page's end."""
+    starts = np.unique(np.concatenate([column.starts for column in columns]))
+    return np.concatenate([[first], starts[(starts > first) & (starts < last)], [last]])
 
 
-def stored_columns(fragment: Any, row_group: int, names: list[str]) -> list[StoredColumn] | None:
-    """Find columns of a row group in a file on this machine; None if any of them must be read by Arrow.
+def stored_columns(chunks: list[Chunk], raws: list[NDArray[np.uint8]]) -> list[StoredColumn] | None:
+    """Find the pages of chunks, given the bytes of each; None if any of them must be read by Arrow.
 
     Examples
     --------
     >>> import pathlib, tempfile
+    >>> import numpy as np
     >>> import pyarrow as pa, pyarrow.dataset, pyarrow.parquet
-    >>> from bisector.engine.parquet_pages import stored_columns
+    >>> from bisector.engine.parquet_chunks import chunks_of
+    >>> from bisector.engine.parquet_pages import cut_at_pages, stored_columns
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "rows.parquet"
-    ...     pa.parquet.write_table(pa.table({"x": [1.0, 2.0]}), path, compression=None, use_dictionary=False)
+    ...     table = pa.table({"x": np.arange(50_000.0)})
+    ...     pa.parquet.write_table(table, path, compression=None, use_dictionary=False)
     ...     (fragment,) = pa.dataset.dataset(path).get_fragments()
-    ...     (column,) = stored_columns(fragment, 0, ["x"])
-    >>> column.stored_as, column.starts, column.is_plain
-    (dtype('float64'), [0, 2], True)
+    ...     chunks, raw = chunks_of(fragment, 0, ["x"]), np.fromfile(path, np.uint8)
+    >>> (column,) = stored_columns(chunks, [raw[chunk.begin : chunk.end] for chunk in chunks])
+    >>> column.is_plain, column.starts[-1]
+    (True, np.int64(50000))
+    >>> first, last = column.between(40_000, 40_003)
+    >>> raw[first:last].view(float)
+    array([40000., 40001., 40002.])
     """
-    from pyarrow.fs import LocalFileSystem
-
-    if not (hasattr(os, "preadv") and isinstance(fragment.filesystem, LocalFileSystem)):
-        return None
-    schema, group = fragment.metadata.schema, fragment.metadata.row_group(row_group)
-    numbers = {schema.column(j).path: j for j in range(len(schema))}
-    # Arrow's types say more than Parquet's: a duration is stored as a mere integer.
-    kinds = {field.name: str(field.type) for field in fragment.physical_schema}
-    if not all(name in numbers and kinds.get(name) in _KINDS for name in names):
-        return None
-    chosen = [(schema.column(numbers[name]), group.column(numbers[name])) for name in names]
-    if not chosen or not all(_has_numbers(column, chunk) for column, chunk in chosen):
-        return None
-    with open(fragment.path, "rb", buffering=0) as file:
-        found = []
-        for column, chunk in chosen:
-            stored = _stored(file.fileno(), chunk, optional=column.max_definition_level == 1)
-            if stored is None:
-                return None
-            found.append(stored)
+    found = []
+    for chunk, raw in zip(chunks, raws, strict=True):
+        stored = _stored(chunk, raw)
+        if stored is None:
+            return None
+        found.append(stored)
     return found
 
 
-def _has_numbers(column: Any, chunk: Any) -> bool:
-    """Tell whether, by the file's footer, a column of a row group has numbers of which none is missing."""
-    told = chunk.statistics is not None and chunk.statistics.has_null_count
-    nothing_missing = column.max_definition_level == 0 or (told and chunk.statistics.null_count == 0)
-    return bool(
-        chunk.physical_type in _STORED_AS
-        and column.logical_type.type == "NONE"
-        and column.max_definition_level <= 1
-        and column.max_repetition_level == 0
-        and nothing_missing
-        and chunk.compression in _CODECS
-    )
+def _stored(chunk: Chunk, raw: NDArray[np.uint8]) -> StoredColumn | None:
+    """Find the pages of a chunk; None if they are not what the footer lets expect, or too many."""
+    from .loops import given
+    from .parquet_pages_loops import ENCODING, N_NUMBERS, N_TOLD, N_UNPACKED, PACKED, find_pages
 
-
-def _stored(file: int, chunk: Any, *, optional: bool) -> StoredColumn | None:
-    """Find the pages of a column of a row group; None if they are not what the footer lets expect, or too many."""
-    from .parquet_pages_loops import N_NUMBERS, N_TOLD, find_pages
-
-    codec, stored_as = _CODECS[chunk.compression], _STORED_AS[chunk.physical_type]
-    begin = chunk.dictionary_page_offset if chunk.has_dictionary_page else chunk.data_page_offset
-    end = begin + chunk.total_compressed_size
-    read_in_order(file, begin, end)
-    lines = np.zeros((1 + max(1, chunk.num_values // FEWEST_ROWS), N_TOLD), np.int64)
-    count = find_pages(file, begin, end, optional, codec is not None, lines)
-    pages = [Page(*line) for line in lines[:count].tolist()]
-    if count < 2 or sum(page.n_numbers for page in pages[1:]) != chunk.num_values:
+    lines = np.zeros((1 + max(1, chunk.n_numbers // FEWEST_ROWS), N_TOLD), np.int64)
+    count = find_pages(given(raw, np.uint8), chunk.begin, chunk.optional, chunk.codec is not None, lines)
+    pages = lines[1:count].copy()
+    starts = np.concatenate([[0], np.cumsum(pages[:, N_NUMBERS])])
+    if count < 2 or starts[-1] != chunk.n_numbers:
         return None
-    dictionary = pages[0] if pages[0].n_numbers else None
-    starts = [0, *np.cumsum(lines[1:count, N_NUMBERS]).tolist()]
-    stored = StoredColumn(stored_as, codec, starts, pages[1:], dictionary)
-    plain = all(
-        page.n_unpacked == page.n_numbers * stored_as.itemsize
-        for page in pages[1:]
-        if not (page.packed or page.by_entries)
-    )
-    needs_dictionary = any(page.by_entries for page in pages[1:])
-    return stored if plain and (dictionary is not None or not needs_dictionary) else None
+    dictionary = Page(*lines[0].tolist()) if lines[0, N_NUMBERS] else None
+    by_entries = pages[:, ENCODING] != 0
+    plain = ~by_entries & (pages[:, PACKED] == 0)
+    full = pages[:, N_UNPACKED] == pages[:, N_NUMBERS] * chunk.stored_as.itemsize
+    if (plain & ~full).any() or (by_entries.any() and dictionary is None):
+        return None
+    return StoredColumn(chunk.stored_as, chunk.codec, starts, pages, dictionary, bool(plain.all()))

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from .loops import given, loop
-from .read_at import read_at
 from .turned_squares import number_at
 
 # Kinds of fields, by their numbers in the protocol. Integers come in three lengths, all written alike.
@@ -31,25 +30,26 @@ _LONGEST_RUN = 2**32
 
 
 @loop
-def find_pages(file: int, at: int, end: int, optional: bool, packed: bool, pages: Any) -> int:
-    """Go from header to header between two places of a file, and tell of each page in a line of `pages`.
+def find_pages(raw: Any, begin: int, optional: bool, packed: bool, pages: Any) -> int:
+    """Go from header to header in the bytes of a column, which begin somewhere in a file.
 
-    The first line is that of the dictionary, without numbers if there is none. Returns how many lines are filled:
-    none if a page is not as it should be, or if they are more than there is room for.
+    Tells of each page in a line of `pages`, the first line being that of the dictionary, without numbers if there
+    is none. Returns how many lines are filled: none if a page is not as it should be, or if they are more than
+    there is room for.
     """
-    head, count = np.zeros(_HEADER_BYTES, np.uint8), 1
+    at, count = 0, 1
     pages[0] = 0
-    while at < end:
-        known = head[: max(0, read_at(file, at, head))]
-        line = 0 if is_dictionary(known) else count
+    while at < len(raw):
+        head = raw[at : min(at + _HEADER_BYTES, len(raw))]
+        line = 0 if is_dictionary(head) else count
         if line == len(pages) or (line == 0 and count > 1):
             return 0
-        size = read_page(known, at, optional, packed, pages[line])
-        if size <= 0:
+        size = read_page(head, begin + at, optional, packed, pages[line])
+        if size <= 0 or size > len(raw) - at:
             return 0
         at += size
         count = max(count, line + 1)
-    return count if at == end else 0
+    return count
 
 
 @loop
@@ -223,6 +223,6 @@ def little_endian(head: Any, at: int) -> Any:
 def warm() -> None:
     """Compile the loops of this module."""
     pages, packed = np.zeros((1, N_TOLD), np.int64), given(np.zeros(1, np.uint8), np.uint8)
-    find_pages(0, 0, 0, True, True, pages)
+    find_pages(packed, 0, True, True, pages)
     for dtype in (np.float32, np.float64):
         look_up(packed, 0, given(np.zeros(1, dtype)), np.zeros(1, dtype))

@@ -1,7 +1,6 @@
 """Columns read from Parquet files without a decoder: what Arrow reads, where it can be, and Arrow elsewhere."""
 
 import os
-from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -15,10 +14,10 @@ import bisector
 from bisector.engine.loops import given as given_to_loop
 from bisector.engine.mapped import mapped
 from bisector.engine.parquet_chunks import chunks_of
-from bisector.engine.parquet_pages import FEWEST_ROWS, Page, cut_at_pages, stored_columns
+from bisector.engine.parquet_pages import FEWEST_ROWS, Page, stored_columns
 from bisector.engine.parquet_pages_loops import N_TOLD, look_up, read_page
 from bisector.engine.sources import source
-from bisector.engine.upright_loops import stand_upright
+from bisector.engine.upright_loops import copy_rows
 
 N, FLOAT = 30_001, pa.float64()
 
@@ -54,9 +53,9 @@ def read_plainly(fragment, name):
         for group in range(fragment.metadata.num_row_groups):
             (column,) = columns_of(fragment, group, [name])
             assert column.is_plain
-            for first, last in pairwise(cut_at_pages([column], 0, column.starts[-1]).tolist()):
-                begin, end = column.between(first, last)
-                parts.append(np.frombuffer(mapped(file.fileno(), begin, end), column.stored_as))
+            for place, count in zip(column.places(column.starts[:-1]), np.diff(column.starts), strict=True):
+                raw = mapped(file.fileno(), int(place), int(place + count * column.stored_as.itemsize))
+                parts.append(np.frombuffer(raw, column.stored_as))
     return np.concatenate(parts)
 
 
@@ -247,13 +246,17 @@ def test_no_bytes_lead_astray(head, optional, packed):
 @pytest.mark.parametrize("n_columns", [1, 7, 8, 16, 35])
 @pytest.mark.parametrize("count", [0, 1, 8, 23, 2600])
 @pytest.mark.parametrize("shift", [0, 3])
-def test_columns_become_rows(dtype, n_columns, count, shift):
-    columns = np.random.default_rng(1).normal(size=(n_columns, 2611)).astype(dtype)
+@pytest.mark.parametrize("pieces", [[0, 2611], [0, 5, 1000, 1003, 2611]])
+def test_columns_become_rows(dtype, n_columns, count, shift, pieces):
+    """Columns beside those that are wanted, in pieces that are not where they would be if there were one."""
+    columns = np.random.default_rng(1).normal(size=(n_columns + 2, 2611)).astype(dtype)
     raw = np.concatenate([np.zeros(shift, np.uint8), columns.reshape(-1).view(np.uint8)])
-    addresses = given_to_loop(raw.ctypes.data + shift + np.arange(n_columns) * columns.strides[0])
+    cuts = np.array(pieces)
+    addresses = raw.ctypes.data + shift + np.arange(n_columns + 2) * columns.strides[0]
+    addresses = addresses + cuts[:-1, None] * columns.itemsize
     expected = np.zeros((2605, n_columns), dtype)
-    expected[2 : 2 + count] = columns[:, 3 : 3 + count].T
-    for copy in (stand_upright, stand_upright.py_func):
+    expected[2 : 2 + count] = columns[1:-1, 3 : 3 + count].T
+    for copy in (copy_rows, copy_rows.py_func):
         table = np.zeros_like(expected)
-        copy(addresses, 3, count, table, 2)
+        copy(given_to_loop(addresses), given_to_loop(cuts), 3, count, 1, table, 2)
         np.testing.assert_array_equal(table, expected)

@@ -10,7 +10,7 @@ from .direct_reads import Rooms
 from .frames import numbers_of
 from .memory import budget
 from .parquet_chunks import chunks_of
-from .parquet_groups import BATCH_BYTES, ROOM, ColumnsOfGroup, Piece, addresses_of, buffer_bytes
+from .parquet_groups import BATCH_BYTES, ROOM, Columns, ColumnsOfGroup, buffer_bytes, columns_of
 
 
 class Part:
@@ -40,7 +40,7 @@ class Part:
         n_rows: int,
         block_rows: int,
         rooms: Rooms | None = None,
-    ) -> Iterator[Piece]:
+    ) -> Iterator[Columns]:
         """Read the first rows of the part, in pieces that are good until the next one is asked for.
 
         Given rooms, what is not in the system's cache stays out of it, if it need not be decoded.
@@ -51,7 +51,7 @@ class Part:
         for batch in self._batches(names, min(n_rows, batch_rows(block_rows, len(names)))):
             arrays = [numbers_of(self._column(batch, name), name, first_row) for name in names]
             arrays = [np.ascontiguousarray(array, dtype) for array in arrays]
-            yield addresses_of(arrays), batch.num_rows
+            yield columns_of(arrays, batch.num_rows)
             first_row += batch.num_rows
 
     def _columns_called(self, names: list[str]) -> ColumnsOfGroup | None:

@@ -148,20 +148,19 @@ class DatasetSource(Source):
     def _decode(self, part: Part, boundaries: NDArray[np.int64], rooms: Rooms | None) -> Iterator[_Rows]:
         """Fill table after table from the columns that arrive in pieces, which are cut as the file likes."""
         from .loops import given
-        from .upright_loops import stand_upright
+        from .upright_loops import copy_rows
 
         names = [*(self.feature_names or []), *self._targets]
         sizes, first_row = np.diff(boundaries).tolist(), int(boundaries[0])
         number, filled = 0, 0
         X, targets = self._room(sizes[0])
-        for addresses, arrived in part.pieces(
-            names, self._row_dtype, first_row, sum(sizes), max(sizes), rooms
-        ):
-            columns, used = given(addresses), 0
+        for addresses, cuts in part.pieces(names, self._row_dtype, first_row, sum(sizes), max(sizes), rooms):
+            columns, used, arrived = (given(addresses), given(cuts)), int(cuts[0]), int(cuts[-1])
             while used < arrived:
                 count = min(len(X) - filled, arrived - used)
-                stand_upright(columns[: self.n_features], used, count, X, filled)
-                stand_upright(columns[self.n_features :], used, count, targets, filled)
+                copy_rows(*columns, used, count, 0, X, filled)
+                if self._targets:
+                    copy_rows(*columns, used, count, self.n_features, targets, filled)
                 filled, used = filled + count, used + count
                 if filled == len(X):
                     yield int(boundaries[number]), X, targets

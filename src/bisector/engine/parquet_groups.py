@@ -4,7 +4,8 @@ import mmap
 import os
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from .direct_reads import Rooms, opened_directly, read_directly
 from .mapped import are_in_memory, mapped, read_in_order
 from .memory import budget
 from .parquet_chunks import Chunk
-from .parquet_pages import StoredColumn, cut_at_pages, stored_columns
+from .parquet_pages import StoredColumn, stored_columns
 from .stretches import Stretch, joined
 
 # What Parquet files are mostly written with.
@@ -24,10 +25,10 @@ ROOM, SMALL_BUFFER = 2**30, 2**16
 # then headers are read along with what is between them.
 BATCH_BYTES, SHARE_FOR_GROUP = 2**26, 1 / 16
 
-# Addresses of the columns in memory, and how many numbers are there.
-Piece = tuple[NDArray[np.int64], int]
-# Pieces, and in the end whether they could be had: if not, there was none.
-Pieces = Generator[Piece, None, bool]
+# Columns in pieces, as `upright_loops` copies them: addresses in memory, a line a piece, and where rows are cut.
+Columns = tuple[NDArray[np.int64], NDArray[np.int64]]
+# Columns of rows that follow each other, and in the end whether they could be had: if not, there were none.
+Stream = Generator[Columns, None, bool]
 
 
 class ColumnsOfGroup:
@@ -47,13 +48,14 @@ class ColumnsOfGroup:
         self._n_bytes = sum(end - begin for begin, end in self._extents)
         self._stored: list[StoredColumn] | None = None
         self._unreadable = False
+        self._layouts: dict[tuple[int, int], Layout] = {}
 
     @property
     def are_plain(self) -> bool:
         """Tell whether, as far as it is known yet, they need no decoder."""
         return self._stored is not None and all(column.is_plain for column in self._stored)
 
-    def pieces(self, dtype: np.dtype[Any], n_rows: int, rooms: Rooms | None) -> Pieces:
+    def pieces(self, dtype: np.dtype[Any], n_rows: int, rooms: Rooms | None) -> Stream:
         """Read the first rows, in pieces that are good until the next one is asked for; or leave them to Arrow.
 
         Given rooms, what is not in the system's cache stays out of it, if it need not be decoded.
@@ -75,7 +77,7 @@ class ColumnsOfGroup:
                 return False
             read_in_order(file, [column.extent(n_rows) for column in self._stored])
             if plain:
-                yield from _mapped_pieces(file, self._stored, n_rows)
+                yield from _mapped_pieces(file, self._layout(n_rows, buffer_bytes() // dtype.itemsize))
             else:
                 yield from _unpacked_pieces(file, self._stored, dtype, n_rows)
             return True
@@ -87,75 +89,106 @@ class ColumnsOfGroup:
         self._stored = stored_columns(self._chunks, raws)
         self._unreadable = self._stored is None
 
-    def _direct_pieces(self, around: int, file: int, rooms: Rooms) -> Pieces:
+    def _direct_pieces(self, around: int, file: int, rooms: Rooms) -> Stream:
         """Have plain numbers from the disk in a room of our own."""
         if self._stored is None:
             if self._n_bytes <= most_read_at_once():
                 return (yield from self._whole_pieces(around, rooms))
             with _left_on_disk(file, self._extents):
                 self._find_pages([mapped(file, *extent, scattered=True) for extent in self._extents])
-        if self._stored is None or not self.are_plain:
+        if not self.are_plain:
             return False
-        for window in _windows(self._n_rows, BATCH_BYTES * self._n_rows // self._n_bytes):
-            stretches = [column.between(*window) for column in self._stored]
-            with read_directly(around, stretches, rooms) as raws:
-                yield from _cut(self._stored, window, raws, stretches)
+        for window in self._layout(self._n_rows, BATCH_BYTES * self._n_rows // self._n_bytes).windows():
+            with read_directly(around, window.stretches, rooms) as raws:
+                yield window.columns([raw.ctypes.data for raw in raws])
         return True
 
-    def _whole_pieces(self, around: int, rooms: Rooms) -> Pieces:
+    def _whole_pieces(self, around: int, rooms: Rooms) -> Stream:
         """Have all of it at once, and find its pages there."""
         with read_directly(around, self._extents, rooms) as raws:
             self._find_pages(raws)
-            if self._stored is None or not self.are_plain:
+            if not self.are_plain:
                 return False
-            yield from _cut(self._stored, (0, self._n_rows), raws, self._extents)
+            (window,) = self._layout(self._n_rows, self._n_rows).windows()
+            skipped = [
+                first - begin for (first, _), (begin, _) in zip(window.stretches, self._extents, strict=True)
+            ]
+            yield window.columns([raw.ctypes.data + n for raw, n in zip(raws, skipped, strict=True)])
         return True
 
+    def _layout(self, n_rows: int, window_rows: int) -> "Layout":
+        wanted = n_rows, window_rows
+        if wanted not in self._layouts:
+            assert self._stored is not None
+            self._layouts[wanted] = _lay_out(self._stored, n_rows, max(1, window_rows))
+        return self._layouts[wanted]
 
-def _mapped_pieces(file: int, stored: list[StoredColumn], n_rows: int) -> Iterator[Piece]:
+
+class Window(NamedTuple):
+    """Rows that are looked at together, cut at the ends of pages."""
+
+    cuts: NDArray[np.int64]
+    places: NDArray[np.int64]  # where in the file the numbers of each piece begin, a column for each of ours
+    itemsize: int
+
+    @property
+    def stretches(self) -> list[Stretch]:
+        """Where in the file the numbers of each column begin and end, with the headers between them."""
+        ends = self.places[-1] + (self.cuts[-1] - self.cuts[-2]) * self.itemsize
+        return list(zip(self.places[0].tolist(), ends.tolist(), strict=True))
+
+    def columns(self, addresses: Any) -> Columns:
+        """Return the columns in pieces, given the addresses of what each stretch begins with."""
+        return self.places + (np.asarray(addresses) - self.places[0]), self.cuts
+
+
+class Layout(NamedTuple):
+    """How plain numbers of a row group lie in the file, in windows that begin with these pieces."""
+
+    cuts: NDArray[np.int64]
+    places: NDArray[np.int64]
+    firsts: list[int]
+    itemsize: int
+
+    def windows(self) -> Iterator[Window]:
+        for first, last in pairwise(self.firsts):
+            yield Window(self.cuts[first : last + 1], self.places[first:last], self.itemsize)
+
+
+def _lay_out(stored: list[StoredColumn], n_rows: int, window_rows: int) -> Layout:
+    """Cut the first rows where a column has a page's end or a window begins."""
+    windows = np.append(np.arange(0, n_rows, window_rows), n_rows)
+    cuts = np.unique(np.concatenate([windows, *(column.starts for column in stored)]))
+    cuts = cuts[cuts <= n_rows]
+    places = np.stack([column.places(cuts[:-1]) for column in stored], axis=1)
+    return Layout(cuts, places, np.searchsorted(cuts, windows).tolist(), stored[0].stored_as.itemsize)
+
+
+def _mapped_pieces(file: int, layout: Layout) -> Iterator[Columns]:
     """Look at plain numbers where the system has them."""
-    for window in _windows(n_rows, buffer_bytes() // stored[0].stored_as.itemsize):
-        stretches = [column.between(*window) for column in stored]
+    for window in layout.windows():
+        stretches = window.stretches
         begin = min(first for first, _ in stretches)
         raw = mapped(file, begin, max(last for _, last in stretches))
-        yield from _cut(stored, window, [raw] * len(stored), [(begin, begin + len(raw))] * len(stored))
-
-
-def _cut(
-    stored: list[StoredColumn],
-    rows: tuple[int, int],
-    raws: list[NDArray[np.uint8]],
-    stretches: list[Stretch],
-) -> Iterator[Piece]:
-    """Cut rows at the ends of pages; of each column, the bytes of a stretch of the file are given."""
-    cuts = cut_at_pages(stored, *rows)
-    addresses = np.empty((len(cuts) - 1, len(stored)), np.int64)
-    for j, (column, raw, (begin, _)) in enumerate(zip(stored, raws, stretches, strict=True)):
-        addresses[:, j] = column.places(cuts[:-1]) + (raw.ctypes.data - begin)
-    yield from zip(addresses, np.diff(cuts).tolist(), strict=True)
+        yield window.columns(window.places[0] + (raw.ctypes.data - begin))
 
 
 def _unpacked_pieces(
     file: int, stored: list[StoredColumn], dtype: np.dtype[Any], n_rows: int
-) -> Iterator[Piece]:
+) -> Iterator[Columns]:
     """Unpack a page of every column, and the next one of those that are used up."""
     pages = [column.unpacked(file, dtype) for column in stored]
     current = [next(numbers) for numbers in pages]
     row = 0
     while row < n_rows:
         count = min(n_rows - row, *(len(numbers) for numbers in current))
-        yield addresses_of(current), count
+        yield columns_of(current, count)
         row += count
         if row < n_rows:
             current = [
                 numbers[count:] if len(numbers) > count else next(following)
                 for numbers, following in zip(current, pages, strict=True)
             ]
-
-
-def _windows(n_rows: int, most: int) -> Iterator[tuple[int, int]]:
-    for start in range(0, n_rows, max(1, most)):
-        yield start, min(start + most, n_rows)
 
 
 @contextmanager
@@ -167,9 +200,9 @@ def _left_on_disk(file: int, extents: list[Stretch]) -> Iterator[None]:
         os.posix_fadvise(file, begin, last + mmap.PAGESIZE - begin, os.POSIX_FADV_DONTNEED)
 
 
-def addresses_of(arrays: list[NDArray[Any]]) -> NDArray[np.int64]:
-    """Return where in memory arrays begin."""
-    return np.array([array.ctypes.data for array in arrays])
+def columns_of(arrays: list[NDArray[Any]], n_rows: int) -> Columns:
+    """Return arrays as columns in one piece. Whoever asks holds on to the arrays."""
+    return np.array([[array.ctypes.data for array in arrays]]), np.array([0, n_rows])
 
 
 def most_read_at_once() -> int:

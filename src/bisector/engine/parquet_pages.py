@@ -55,11 +55,6 @@ class StoredColumn(NamedTuple):
         its_page = np.searchsorted(self.starts, rows, side="right") - 1
         return self.pages[its_page, _PLACE] + (rows - self.starts[its_page]) * self.stored_as.itemsize
 
-    def between(self, first: int, last: int) -> Stretch:
-        """Return where in the file the plain numbers of rows from `first` up to `last` begin and end."""
-        begin, end = self.places(np.array([first, last - 1])).tolist()
-        return begin, end + self.stored_as.itemsize
-
     def extent(self, n_rows: int) -> Stretch:
         """Return where in the file the pages of the first rows begin and end."""
         first = self.dictionary or self.page(0)
@@ -117,12 +112,6 @@ def _damaged() -> OSError:
     return OSError("A page of a Parquet file has fewer numbers than its header tells: the file is damaged.")
 
 
-def cut_at_pages(columns: list[StoredColumn], first: int, last: int) -> NDArray[np.int64]:
-    """Cut the rows from `first` up to `last` where a column has a page's end."""
-    starts = np.unique(np.concatenate([column.starts for column in columns]))
-    return np.concatenate([[first], starts[(starts > first) & (starts < last)], [last]])
-
-
 def stored_columns(chunks: list[Chunk], raws: list[NDArray[np.uint8]]) -> list[StoredColumn] | None:
     """Find the pages of chunks, given the bytes of each; None if any of them must be read by Arrow.
 
@@ -132,7 +121,7 @@ def stored_columns(chunks: list[Chunk], raws: list[NDArray[np.uint8]]) -> list[S
     >>> import numpy as np
     >>> import pyarrow as pa, pyarrow.dataset, pyarrow.parquet
     >>> from bisector.engine.parquet_chunks import chunks_of
-    >>> from bisector.engine.parquet_pages import cut_at_pages, stored_columns
+    >>> from bisector.engine.parquet_pages import stored_columns
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "rows.parquet"
     ...     table = pa.table({"x": np.arange(50_000.0)})
@@ -142,8 +131,8 @@ def stored_columns(chunks: list[Chunk], raws: list[NDArray[np.uint8]]) -> list[S
     >>> (column,) = stored_columns(chunks, [raw[chunk.begin : chunk.end] for chunk in chunks])
     >>> column.is_plain, column.starts[-1]
     (True, np.int64(50000))
-    >>> first, last = column.between(40_000, 40_003)
-    >>> raw[first:last].view(float)
+    >>> (place,) = column.places(np.array([40_000]))
+    >>> raw[place : place + 24].view(float)
     array([40000., 40001., 40002.])
     """
     found = []

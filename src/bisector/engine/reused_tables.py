@@ -4,6 +4,7 @@ A new table is memory that the system has to find and to clear first. For blocks
 once, that takes as long as half of what it takes to fill them.
 """
 
+import threading
 from collections import deque
 from sys import getrefcount
 from typing import Any
@@ -11,12 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# So many tables are remembered: a few for every reader.
-_MOST = 64
+# So many tables are remembered for a thread. Of those it makes, two or three are in use at a time, unless rows are
+# kept: then the tables that hold them are forgotten here before long.
+_MOST = 8
 
 
-class ReusedTables:
-    """Makes tables, of those that were made before if they are free. Threads may share it.
+class ReusedTables(threading.local):
+    """Makes tables, of those that the same thread made before if they are free.
 
     Examples
     --------
@@ -39,14 +41,10 @@ class ReusedTables:
     def empty(self, shape: tuple[int, int], dtype: Any) -> NDArray[Any]:
         """Return a table with anything in it. It is in use as long as it, or a view of it, is referred to."""
         for _ in range(len(self._made)):
-            try:
-                table, holders = self._oldest()
-            except IndexError:  # other threads have all of them in hand
-                break
-            if holders == self._when_free and table.shape == shape and table.dtype == dtype:
-                self._made.append(table)
-                return table
+            table, holders = self._oldest()
             self._made.append(table)
+            if holders == self._when_free and table.shape == shape and table.dtype == dtype:
+                return table
         table = np.empty(shape, dtype)
         self._made.append(table)
         return table

@@ -1,4 +1,8 @@
-"""Compiled copying of columns into rows."""
+"""Compiled copying of columns into rows.
+
+Columns come in pieces, as files have them: the rows from ``cuts[p]`` to ``cuts[p + 1]`` stand in memory from
+``addresses[p]`` on, of each column its numbers beside each other, aligned or not.
+"""
 
 from typing import Any
 
@@ -13,10 +17,20 @@ _ROWS = 1024
 
 
 @loop
+def copy_rows(addresses: Any, cuts: Any, first: int, count: int, column: int, table: Any, row: int) -> None:
+    """Write rows from `first` on into the table from `row` on, with as many columns from `column` on as it has."""
+    last = column + table.shape[1]
+    for p in range(len(addresses)):
+        begin, end = max(first, cuts[p]), min(first + count, cuts[p + 1])
+        if begin < end:
+            stand_upright(addresses[p, column:last], begin - cuts[p], end - begin, table, row + begin - first)
+
+
+@loop
 def stand_upright(addresses: Any, first: int, count: int, table: Any, row: int) -> None:
     """Write the numbers from `first` on of columns down the columns of the table, from `row` on.
 
-    The columns are of the table's type and begin at addresses in memory, aligned or not.
+    The columns are of the table's type and begin at addresses in memory.
     """
     n_columns, size = len(addresses), table.itemsize
     side = REGISTER_BYTES // size
@@ -37,4 +51,12 @@ def stand_upright(addresses: Any, first: int, count: int, table: Any, row: int) 
 def warm() -> None:
     """Compile the loops of this module."""
     for dtype in (np.float32, np.float64):
-        stand_upright(given(np.zeros(1, np.int64)), 0, 0, np.zeros((1, 1), dtype), 0)
+        copy_rows(
+            given(np.zeros((1, 1), np.int64)),
+            given(np.zeros(2, np.int64)),
+            0,
+            0,
+            0,
+            np.zeros((1, 1), dtype),
+            0,
+        )

@@ -146,14 +146,28 @@ def test_a_disk_that_fills_up_on_the_way(path, tmp_path, monkeypatch, decoded):
     assert len(decoded) == 3
 
 
-def test_what_needs_no_decoder_is_kept_one_reading_later(tmp_path, decoded):
-    path = tmp_path / "plain.parquet"
+@pytest.fixture
+def plain(tmp_path):
+    made = tmp_path / "plain.parquet"
     table = pa.table([*ROWS.T, TARGETS], names=[*"abcd", "y"])
-    pq.write_table(table, path, compression=None, use_dictionary=False, row_group_size=7_000)
-    rows = source(path, "y")
+    pq.write_table(table, made, compression=None, use_dictionary=False, row_group_size=7_000)
+    return made
+
+
+def test_what_needs_no_decoder_is_kept_one_reading_later(plain, decoded):
+    rows = source(plain, "y")
     for passes in range(1, 6):
         np.testing.assert_array_equal(read(rows), ROWS)
         assert len(decoded) == 5 * min(passes, 3)
+
+
+def test_what_needs_no_decoder_is_not_written_to_the_scratch_folder(plain, decoded, tmp_path):
+    with bisector.config(memory=TINY, scratch=tmp_path):
+        rows = source(plain, "y")
+        for passes in range(1, 6):
+            np.testing.assert_array_equal(read(rows), ROWS)
+            assert len(decoded) == 5 * passes
+    assert rows._kept._scratch is None
 
 
 def test_memory_keeps_what_it_can(path, decoded):

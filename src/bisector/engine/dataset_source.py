@@ -122,7 +122,7 @@ class DatasetSource(Source):
         whole = boundaries[-1] - boundaries[0] == part.n_rows
         worth_it = self._readings[number] >= (READINGS_WITHOUT_DECODER if part.is_plain else READINGS)
         rooms = self._rooms if self._stays_out_of_cache(number, int(boundaries[0])) else None
-        keeping = self._kept.begin(part.n_rows) if whole and worth_it else None
+        keeping = self._kept.begin(part.n_rows, decoded=not part.is_plain) if whole and worth_it else None
         with keeping or nullcontext():
             for first, X, targets in self._decode(part, boundaries, rooms):
                 if keeping is not None:

@@ -1,8 +1,9 @@
 """Rows of files that are read again and again, decoded once.
 
-Data that are read a second time are likely to be read a third. So what the second reading decodes is kept (of what
-needs no decoder, what the third reads): in memory as far as a share of the budget goes, beyond it in a scratch file
-if the user named a folder for such (``bisector.config(scratch=...)``), else nowhere.
+Data that are read a second time are likely to be read a third. So what the second reading decodes is kept: in
+memory as far as a share of the budget goes, beyond it in a scratch file if the user named a folder for such
+(``bisector.config(scratch=...)``), else nowhere. Of what needs no decoder, what the third reads is kept, in memory
+only: a scratch file would take as much of the system's cache as the data, and hardly be read faster.
 """
 
 import shutil
@@ -44,13 +45,15 @@ class KeptRows:
         self._closed = False
         self._changing = threading.Lock()
 
-    def begin(self, n_rows: int) -> "KeptPart | None":
-        """Find a place for so many rows, if there is one."""
+    def begin(self, n_rows: int, *, decoded: bool) -> "KeptPart | None":
+        """Find a place for so many rows, if there is one; only rows that were decoded are worth a scratch file."""
         n_bytes = n_rows * self._row_bytes
         with self._changing:
             if n_bytes <= self._memory_left:
                 self._memory_left -= n_bytes
                 return KeptPart(self, n_bytes)
+            if not decoded:
+                return None
             if self._scratch is None and not self._closed:
                 self._scratch = self._open_scratch()
         return None if self._closed else KeptPart(self, 0)

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .direct_reads import Rooms, opened_directly, read_directly
 from .mapped import are_in_memory, mapped, read_in_order
@@ -64,8 +64,8 @@ class ColumnsOfGroup:
         as_wanted = all(chunk.stored_as == dtype for chunk in self._chunks)
         with open(self._path, "rb", buffering=0) as opened:
             file = opened.fileno()
-            whole = n_rows == self._n_rows
-            if rooms is not None and seem_plain and as_wanted and whole and not self._are_cached(file):
+            direct = seem_plain and as_wanted and n_rows == self._n_rows
+            if rooms is not None and direct and not are_in_memory(file, self._extents):
                 with opened_directly(self._path) as around:
                     if around is not None and (yield from self._direct_pieces(around, file, rooms)):
                         return True
@@ -82,9 +82,6 @@ class ColumnsOfGroup:
                 yield from _unpacked_pieces(file, self._stored, dtype, n_rows)
             return True
 
-    def _are_cached(self, file: int) -> bool:
-        return are_in_memory(file, self._extents)
-
     def _find_pages(self, raws: list[NDArray[np.uint8]]) -> None:
         self._stored = stored_columns(self._chunks, raws)
         self._unreadable = self._stored is None
@@ -100,7 +97,7 @@ class ColumnsOfGroup:
             return False
         for window in self._layout(self._n_rows, BATCH_BYTES * self._n_rows // self._n_bytes).windows():
             with read_directly(around, window.stretches, rooms) as raws:
-                yield window.columns([raw.ctypes.data for raw in raws])
+                yield window.columns(_shifts(raws, window.stretches))
         return True
 
     def _whole_pieces(self, around: int, rooms: Rooms) -> Stream:
@@ -110,10 +107,7 @@ class ColumnsOfGroup:
             if not self.are_plain:
                 return False
             (window,) = self._layout(self._n_rows, self._n_rows).windows()
-            skipped = [
-                first - begin for (first, _), (begin, _) in zip(window.stretches, self._extents, strict=True)
-            ]
-            yield window.columns([raw.ctypes.data + n for raw, n in zip(raws, skipped, strict=True)])
+            yield window.columns(_shifts(raws, self._extents))
         return True
 
     def _layout(self, n_rows: int, window_rows: int) -> "Layout":
@@ -137,9 +131,9 @@ class Window(NamedTuple):
         ends = self.places[-1] + (self.cuts[-1] - self.cuts[-2]) * self.itemsize
         return list(zip(self.places[0].tolist(), ends.tolist(), strict=True))
 
-    def columns(self, addresses: Any) -> Columns:
-        """Return the columns in pieces, given the addresses of what each stretch begins with."""
-        return self.places + (np.asarray(addresses) - self.places[0]), self.cuts
+    def columns(self, shifts: ArrayLike) -> Columns:
+        """Return the columns in pieces, given how far their bytes are in memory from where they are in the file."""
+        return self.places + np.asarray(shifts), self.cuts
 
 
 class Layout(NamedTuple):
@@ -164,13 +158,17 @@ def _lay_out(stored: list[StoredColumn], n_rows: int, window_rows: int) -> Layou
     return Layout(cuts, places, np.searchsorted(cuts, windows).tolist(), stored[0].stored_as.itemsize)
 
 
+def _shifts(raws: list[NDArray[np.uint8]], stretches: list[Stretch]) -> list[int]:
+    return [raw.ctypes.data - begin for raw, (begin, _) in zip(raws, stretches, strict=True)]
+
+
 def _mapped_pieces(file: int, layout: Layout) -> Iterator[Columns]:
     """Look at plain numbers where the system has them."""
     for window in layout.windows():
         stretches = window.stretches
         begin = min(first for first, _ in stretches)
         raw = mapped(file, begin, max(last for _, last in stretches))
-        yield window.columns(window.places[0] + (raw.ctypes.data - begin))
+        yield window.columns(raw.ctypes.data - begin)
 
 
 def _unpacked_pieces(

@@ -82,9 +82,27 @@ def test_what_was_just_written_and_read_is_in_memory(file):
     assert are_in_memory(file, [(5, 6), (2_000_000, 2_100_000)])
 
 
+@pytest.mark.skipif(not hasattr(os, "RWF_NOWAIT"), reason="this system does not tell what is in memory")
+@pytest.mark.parametrize("at_once", [True, False])
+def test_of_files_of_others_a_byte_is_asked_for(at_once, file, monkeypatch):
+    """Whoever does not own a file is told that all of it is in memory."""
+    places = []
+
+    def told(number, buffers, place, flags):
+        places.append(place)
+        if not at_once:
+            raise BlockingIOError
+        return 1
+
+    monkeypatch.setattr(module.os, "geteuid", lambda: os.getuid() + 1)
+    monkeypatch.setattr(module.os, "preadv", told)
+    assert are_in_memory(file, [(0, 100), (1_000_000, 2_000_000)]) is at_once
+    assert all(place == 0 or 1_900_000 < place < 2_000_000 for place in places)
+
+
 def test_where_the_system_does_not_tell_nothing_is_read_twice(file, monkeypatch):
     def refused(*_):
-        raise AssertionError("read")
+        raise OSError("Operation not supported")
 
     monkeypatch.setattr(module, "_mincore", lambda: None)
     monkeypatch.setattr(module.os, "preadv", refused)

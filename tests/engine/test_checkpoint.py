@@ -17,6 +17,7 @@ from bisector import (
     ElasticNetCV,
     GaussianMixture,
     KMeans,
+    KMedoids,
     Lasso,
     LassoCV,
     LinearSVC,
@@ -66,6 +67,7 @@ FITS = {
     "support vectors": ("LinearSVC", {"loss": "hinge"}),
 }
 SLOW = {
+    "medoids": ("KMedoids", {"n_clusters": 12, "random_state": 0}),
     "k-means": ("KMeans", {"n_clusters": 6, "random_state": 0}),
     "k-means without seed": ("KMeans", {"n_clusters": 5, "init": "random", "n_init": 3, "tol": 0.0}),
     "k-means in passes": ("KMeans", {"n_clusters": 9, "init": "k-means||", "random_state": 0}),
@@ -211,6 +213,27 @@ def test_other_parameters_are_refused(interrupted):
         GaussianMixture(2, checkpoint=interrupted).fit(X)
 
 
+def test_rows_that_are_only_compared_are_told_by_their_distances(tmp_path, monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    path = tmp_path / "kept"
+    with monkeypatch.context() as patched:
+        patched.setattr("bisector.solvers.medoid_search.swap_medoids", stop)
+        with pytest.raises(KeyboardInterrupt):
+            KMedoids(3, checkpoint=path).fit(X[:200])
+    for other, what in ((X[:199], "number of rows"), (2 * X[:200], "distances")):
+        with pytest.raises(ValueError, match=f"made from other data: the {what} differ"):
+            KMedoids(3, checkpoint=path).fit(other)
+    with pytest.raises(ValueError, match="made from other data: the weights differ"):
+        KMedoids(3, checkpoint=path).fit(X[:200], sample_weight=np.arange(1.0, 201.0))
+    with pytest.raises(ValueError, match="was made with metric='euclidean', not 'manhattan'"):
+        KMedoids(3, metric="manhattan", checkpoint=path).fit(X[:200])
+    found = KMedoids(3, checkpoint=path).fit(X[:200])
+    np.testing.assert_array_equal(found.medoid_indices_, KMedoids(3).fit(X[:200]).medoid_indices_)
+    assert not path.exists()
+
+
 def test_damaged_and_foreign_files_are_refused_and_kept(interrupted):
     whole = interrupted.read_bytes()
     middle = len(whole) // 2
@@ -290,6 +313,20 @@ def test_it_is_written_now_and_then_only(tmp_path, monkeypatch):
     assert saves == [0.0, *np.arange(2.0, 25.1, 2.0)]
 
 
+def test_what_is_forgotten_is_not_written(tmp_path):
+    path = tmp_path / "kept"
+    with contextlib.suppress(KeyboardInterrupt), checkpoint_of(path, KMeans(), source(X)) as kept:
+        run = kept.part("run")
+        for place in (kept, run):
+            place.note("turn", x=1, y=2)
+            place.note("turns", x=3)
+        run.forget("turn")
+        raise KeyboardInterrupt
+    assert {name for name in checkpoints._read(path) if name.endswith(("x", "y"))} == {
+        "turn:x", "turn:y", "turns:x", "run/turns:x",
+    }  # fmt: skip
+
+
 def test_without_a_path_nothing_is_kept():
     with checkpoint_of(None, KMeans(), source(X)) as kept:
         assert kept is NOWHERE
@@ -297,7 +334,9 @@ def test_without_a_path_nothing_is_kept():
         assert kept.recall("turn") is None
 
 
-KINDS = (KMeans, GaussianMixture, LogisticRegression, LinearSVC, Lasso, ElasticNet, LassoCV, ElasticNetCV)
+KINDS = (
+    KMeans, KMedoids, GaussianMixture, LogisticRegression, LinearSVC, Lasso, ElasticNet, LassoCV, ElasticNetCV,
+)  # fmt: skip
 
 
 def test_the_parameter_is_one_of_the_estimator(tmp_path):

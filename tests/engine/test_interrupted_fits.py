@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
-from bisector import ElasticNet, ElasticNetCV, Lasso, LassoCV, LinearSVC
+from bisector import ElasticNet, ElasticNetCV, KMedoids, Lasso, LassoCV, Levenshtein, LinearSVC
 from bisector.engine import checkpoint as checkpoints
 from bisector.engine.sources import source
 from bisector.solvers import linear_svm, penalised_path
@@ -53,6 +53,19 @@ FITS |= {
         ElasticNetCV(l1_ratio=[0.2, 0.9], cv=KFold(4, shuffle=True, random_state=0), alphas=9), SPARSE, SCORES,
     ),
 }  # fmt: skip
+
+WORDS = ["".join(letters) for letters in RNG.choice(list("abcd"), size=(150, 5))]
+MANY = np.repeat(np.round(X[:300, :2], 1), 2, axis=0)  # rows that repeat, and distances that are equal
+
+FITS |= {
+    "medoids": (KMedoids(7), X[:400]),
+    "medoids, ties and weights": (KMedoids(5, metric="manhattan"), MANY, None, WEIGHT[:600]),
+    "medoids, best swap first": (KMedoids(6, method="pam", init="random", random_state=3), X[:200]),
+    "medoids by turns": (KMedoids(9, method="alternate", init="k-medoids++", n_init=3), X[:300]),
+    "medoids of samples": (KMedoids(4, method="clara", sample_size=40, random_state=1), X),
+    "medoids, their number chosen": (KMedoids("auto", k_range=[3, 3, 5], init="random", n_init=2), X[:150]),
+    "medoids among words": (KMedoids(4, metric=Levenshtein()), WORDS),
+}
 
 # Of those that note much, every so many notes are enough.
 STRIDES = {"separable, hinge": 11, "few weights, three planes": 13}

@@ -1,5 +1,6 @@
 """Medoids of Dask collections by CLARA: those of memory, from the same samples."""
 
+from pathlib import Path
 from typing import Any
 
 import dask.array as da
@@ -10,6 +11,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from bisector import KMedoids
+from bisector.solvers.medoid_swap import swap_medoids
 
 RNG = np.random.default_rng(6)
 X = RNG.normal(size=(1200, 2)) + 6.0 * RNG.integers(3, size=(1200, 1))
@@ -75,3 +77,23 @@ def test_other_methods_and_few_rows() -> None:
         KMedoids(3, method="clara", metric="precomputed").fit(chunked(X))
     with pytest.warns(ConvergenceWarning, match="Only 1 of 2 clusters have rows"):
         KMedoids(2, method="clara").fit(chunked(np.ones((5, 2)), 3))
+
+
+def test_an_interrupted_fit_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings: dict[str, Any] = {"method": "clara", "random_state": 3}
+    searches = []
+
+    def searched(*given: Any, **options: Any) -> Any:
+        searches.append(len(given[1]))
+        if len(searches) == 3:
+            raise KeyboardInterrupt
+        return swap_medoids(*given, **options)
+
+    monkeypatch.setattr("bisector.solvers.medoid_sample.swap_medoids", searched)
+    model = KMedoids(3, checkpoint=tmp_path / "kept", **settings)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(chunked(X))
+    model.fit(chunked(X))
+    assert len(searches) == 3 + 3  # of five samples, two were done
+    agree(model, KMedoids(3, **settings).fit(X))
+    assert not list(tmp_path.iterdir())

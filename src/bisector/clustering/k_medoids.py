@@ -3,6 +3,7 @@
 import math
 import warnings
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from bisector.clustering.cluster_counts import checked_number, warn_of_empty
 from bisector.clustering.exemplar_clusters import ExemplarClusters, checked_input
 from bisector.clustering.partitioned_input import partitioned_input
 from bisector.distances.precomputed import Precomputed
+from bisector.engine.checkpoint import checkpoint_of_distances
 from bisector.engine.items import picked
 from bisector.engine.seeds import seed_of
 from bisector.engine.sources import is_collection
@@ -65,6 +67,10 @@ class KMedoids(ExemplarClusters):
     n_jobs : int, default=None
         Number of threads; None means all cores allowed here, one inside a joblib worker. The result is the same for
         any number.
+    checkpoint : str or path, default=None
+        A file in which a long fit keeps what it has reached, every few seconds. If the fit is interrupted, even
+        killed, the same call goes on from there, to the same result bit for bit; other data or parameters are
+        refused. The file is removed when the fit ends.
 
     Attributes
     ----------
@@ -128,6 +134,7 @@ class KMedoids(ExemplarClusters):
         n_samples: int = 5,
         random_state: Any = 0,
         n_jobs: int | None = None,
+        checkpoint: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.metric = metric
@@ -140,6 +147,7 @@ class KMedoids(ExemplarClusters):
         self.n_samples = n_samples
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find the medoids.
@@ -170,11 +178,13 @@ class KMedoids(ExemplarClusters):
             check_count("n_samples", self.n_samples), max(numbers), self.n_jobs,
         )  # fmt: skip
         learned: dict[str, Any] = {}
-        if self.n_clusters == "auto":
-            found, silhouettes = search.choose(numbers)
-            learned = {"k_range_": np.array(numbers), "silhouettes_": silhouettes}
-        else:
-            found = search.find(numbers[0])
+        with checkpoint_of_distances(self.checkpoint, self, search.some_distances, search.weights) as kept:
+            search = replace(search, kept=kept)
+            if self.n_clusters == "auto":
+                found, silhouettes = search.choose(numbers)
+                learned = {"k_range_": np.array(numbers), "silhouettes_": silhouettes}
+            else:
+                found = search.find(numbers[0])
         if not found.converged:
             warnings.warn(
                 f"KMedoids(method={self.method!r}) ended after {found.n_iter} passes while the loss was still "

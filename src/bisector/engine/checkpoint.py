@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from .sources import MemorySource, Source
 
 Arrays = dict[str, NDArray[Any]]
+Random = np.random.RandomState | np.random.Generator
 
 # Writing takes milliseconds; what is lost between two of them is cheap to do again.
 SECONDS_BETWEEN_SAVES = 2.0
@@ -52,11 +53,14 @@ class Checkpoint:
         """Return what was noted under a name when the fit was interrupted; None if nothing was."""
         return None
 
+    def forget(self, name: str) -> None:
+        """Drop what was noted under a name and is not needed any more."""
+
     def part(self, name: str) -> "Checkpoint":
         """Return the checkpoint of a part of the fit, whose names are its own."""
         return self
 
-    def drawn(self, name: str, random: np.random.RandomState, make: Callable[[], Arrays]) -> Arrays:
+    def drawn(self, name: str, random: Random, make: Callable[[], Arrays]) -> Arrays:
         """Return arrays that are made with random numbers, and leave the generator as making them does.
 
         They are made once: a fit that goes on recalls them and the state of the generator.
@@ -70,14 +74,21 @@ NOWHERE = Checkpoint()
 class _Kept(Checkpoint):
     """Base of checkpoints that do keep what is noted."""
 
-    def drawn(self, name: str, random: np.random.RandomState, make: Callable[[], Arrays]) -> Arrays:
+    def drawn(self, name: str, random: Random, make: Callable[[], Arrays]) -> Arrays:
         known = self.recall(name)
         if known is not None:
-            random.set_state(json.loads(str(known.pop("random"))))
+            state = json.loads(str(known.pop("random")))
+            if isinstance(random, np.random.Generator):
+                random.bit_generator.state = state
+            else:
+                random.set_state(state)
             return known
         made = make()
-        state = json.dumps(random.get_state(legacy=False), default=lambda entry: entry.tolist())
-        self.note(name, **made, random=state)
+        if isinstance(random, np.random.Generator):
+            state = random.bit_generator.state
+        else:
+            state = random.get_state(legacy=False)
+        self.note(name, **made, random=json.dumps(state, default=lambda entry: entry.tolist()))
         return made
 
 
@@ -137,12 +148,40 @@ def checkpoint_of(
     if path is None:
         yield NOWHERE
         return
+    data = _of_rows(rows, measured)
+    if folds is not None:
+        data["folds"] = _digest(*(weights for fold in folds for weights in fold))
+    with _opened(path, estimator, data) as kept:
+        yield kept
+
+
+@contextmanager
+def checkpoint_of_distances(
+    path: Any, estimator: Any, some: Callable[[], NDArray[Any]], weights: NDArray[np.float64]
+) -> Iterator[Checkpoint]:
+    """Open the checkpoint of a fit that only compares rows, which may be anything.
+
+    Parameters
+    ----------
+    path, estimator
+        As of `checkpoint_of`.
+    some : callable
+        Returns distances between some of the rows.
+    weights : ndarray of shape (n_rows,)
+    """
+    if path is None:
+        yield NOWHERE
+        return
+    data = {"number of rows": str(len(weights)), "weights": _digest(weights), "distances": _digest(some())}
+    with _opened(path, estimator, data) as kept:
+        yield kept
+
+
+@contextmanager
+def _opened(path: Any, estimator: Any, data: Mapping[str, str]) -> Iterator[Checkpoint]:
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"checkpoint must be the path of a file, or None, not {path!r}.")
-    fingerprint = _fingerprint(estimator, rows, measured)
-    if folds is not None:
-        fingerprint["folds"] = _digest(*(weights for fold in folds for weights in fold))
-    kept = _File(Path(path), fingerprint)
+    kept = _File(Path(path), _fingerprint(estimator, data))
     try:
         yield kept
     except BaseException:
@@ -183,6 +222,10 @@ class _File(_Kept):
             self._notes.update(made)
             if time.monotonic() - self._saved >= SECONDS_BETWEEN_SAVES * max(1.0, self._took / _QUICK):
                 self.save()
+
+    def forget(self, name: str) -> None:
+        with self._lock:
+            self._notes = {key: value for key, value in self._notes.items() if not key.startswith(f"{name}:")}
 
     def recall(self, name: str) -> Arrays | None:
         start = f"{name}:"
@@ -247,6 +290,9 @@ class _Part(_Kept):
     def note(self, name: str, **values: Any) -> None:
         self._whole.note(f"{self._name}/{name}", **values)
 
+    def forget(self, name: str) -> None:
+        self._whole.forget(f"{self._name}/{name}")
+
     def recall(self, name: str) -> Arrays | None:
         return self._whole.recall(f"{self._name}/{name}")
 
@@ -277,13 +323,25 @@ def _read(path: Path) -> Arrays:
 # Whose checkpoint it is
 
 
-def _fingerprint(estimator: Any, rows: Source, measured: NDArray[np.float64] | None) -> dict[str, str]:
+def _fingerprint(estimator: Any, data: Mapping[str, str]) -> dict[str, str]:
     from bisector import __version__
 
-    told = {
+    parameters = {
+        f"parameter {name}": _told(value)
+        for name, value in estimator.get_params(deep=False).items()
+        if name not in _WITHOUT_EFFECT
+    }
+    return {
         "format": str(_FORMAT),
         "version of bisector": __version__,
         "estimator": type(estimator).__name__,
+        **parameters,
+        **data,
+    }
+
+
+def _of_rows(rows: Source, measured: NDArray[np.float64] | None) -> dict[str, str]:
+    return {
         "number of rows": str(rows.n_rows),
         "number of features": str(rows.n_features),
         "type of the numbers": str(rows.dtype),
@@ -293,15 +351,6 @@ def _fingerprint(estimator: Any, rows: Source, measured: NDArray[np.float64] | N
         "weights": _beside(rows.sample_weight),
         "values as a whole": "none" if measured is None else _digest(measured),
     }
-    parameters = estimator.get_params(deep=False)
-    told.update(
-        {
-            f"parameter {name}": _told(value)
-            for name, value in parameters.items()
-            if name not in _WITHOUT_EFFECT
-        }
-    )
-    return told
 
 
 def _compare(path: Path, stored: Mapping[str, str], here: Mapping[str, str]) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bisector.distances.distance import Distance, Rows
 from bisector.distances.reductions import nearest_one
+from bisector.engine.checkpoint import NOWHERE, Checkpoint
 from bisector.engine.progress import track
 from bisector.exemplars.central_row import central_row
 from bisector.solvers.distance_lines import distance_lines
@@ -28,6 +29,7 @@ def alternate_medoids(
     *,
     max_iter: int,
     n_jobs: int | None = None,
+    kept: Checkpoint = NOWHERE,
 ) -> Medoids:
     """Improve medoids by turns until the loss stays.
 
@@ -42,15 +44,20 @@ def alternate_medoids(
     max_iter : int
         The most rounds.
     n_jobs : int, optional
+    kept : Checkpoint, optional
+        Where to note what is reached.
 
     Returns
     -------
     Medoids
         Without having looked at swaps: `change` is NaN.
     """
-    medoids, loss = start.copy(), math.inf
+    medoids, loss, n_done = start.copy(), math.inf, 0
+    known = kept.recall("rounds")
+    if known is not None:
+        medoids, loss, n_done = known["medoids"], float(known["loss"]), int(known["n_done"])
     with track("k-medoids", total=max_iter) as bar:
-        for n_iter in range(1, max_iter + 1):
+        for n_iter in range(1 + n_done, max_iter + 1):
             distances, owners = nearest_one(distance, rows, rows.take(medoids), n_jobs=n_jobs)
             before, loss = loss, math.fsum(weights * distances)
             if loss >= before:
@@ -65,6 +72,7 @@ def alternate_medoids(
             if np.array_equal(moved, medoids):
                 return Medoids(medoids, loss, math.nan, 0.0, 0, n_iter, True)
             medoids = moved
+            kept.note("rounds", medoids=medoids, loss=loss, n_done=n_iter)
     distances, _ = nearest_one(distance, rows, rows.take(medoids), n_jobs=n_jobs)
     return Medoids(medoids, math.fsum(weights * distances), math.nan, 0.0, 0, max_iter, False)
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bisector.distances.distance import Distance, Rows
+from bisector.engine.checkpoint import NOWHERE, Checkpoint
 from bisector.exemplars.covering import cover
 from bisector.solvers.distance_lines import DistanceLines
 from bisector.solvers.medoid_swap import line_totals, over_candidates
@@ -23,7 +24,7 @@ Integers = NDArray[np.int64]
 _FIRST_LOOK = 16
 
 
-def build(lines: DistanceLines, n_clusters: int, weights: Floats) -> Integers:
+def build(lines: DistanceLines, n_clusters: int, weights: Floats, *, kept: Checkpoint = NOWHERE) -> Integers:
     """Choose rows greedily, each for the lowest loss together with those before; of equals, the first.
 
     Parameters
@@ -32,6 +33,8 @@ def build(lines: DistanceLines, n_clusters: int, weights: Floats) -> Integers:
     n_clusters : int
         At most the number of rows.
     weights : ndarray of shape (n_rows,)
+    kept : Checkpoint, optional
+        Where to note what is reached.
 
     Returns
     -------
@@ -40,9 +43,13 @@ def build(lines: DistanceLines, n_clusters: int, weights: Floats) -> Integers:
     """
     from bisector.solvers.medoid_swap_loops import sum_gains
 
-    chosen = [int(np.argmin(line_totals(lines, weights)))]
-    near = np.full(lines.n_rows, np.inf, dtype=lines.dtype)
-    bounds = np.full(lines.n_rows, np.inf)
+    known = kept.recall("build")
+    if known is None:
+        chosen = [int(np.argmin(line_totals(lines, weights)))]
+        near = np.full(lines.n_rows, np.inf, dtype=lines.dtype)
+        bounds = np.full(lines.n_rows, np.inf)
+    else:
+        chosen, near, bounds = known["chosen"].tolist(), known["near"], known["bounds"]
     while len(chosen) < n_clusters:
         _come_nearer(lines, chosen[-1], near)
         bounds[chosen[-1]] = -1.0
@@ -58,6 +65,7 @@ def build(lines: DistanceLines, n_clusters: int, weights: Floats) -> Integers:
                 best, gain = top, float(bounds[top])
             size *= 2
         chosen.append(best)
+        kept.note("build", chosen=chosen, near=near, bounds=bounds)
     return np.array(chosen)
 
 

@@ -6,13 +6,14 @@ n · k distances on top of those within the samples.
 """
 
 import math
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bisector.distances.distance import Distance, Rows
 from bisector.distances.reductions import nearest_one
+from bisector.engine.checkpoint import NOWHERE, Arrays, Checkpoint
 from bisector.engine.progress import track
 from bisector.solvers.distance_lines import distance_lines
 from bisector.solvers.medoid_build import build
@@ -34,6 +35,7 @@ def sample_medoids(
     n_samples: int,
     max_iter: int,
     n_jobs: int | None = None,
+    kept: Checkpoint = NOWHERE,
 ) -> Medoids:
     """Find medoids in samples.
 
@@ -50,6 +52,8 @@ def sample_medoids(
         At least `n_clusters`. If there are no more rows than that, all are the one sample.
     n_samples, max_iter : int
     n_jobs : int, optional
+    kept : Checkpoint, optional
+        Where to note what is reached.
 
     Returns
     -------
@@ -60,13 +64,22 @@ def sample_medoids(
     best: Medoids | None = None
     whole = len(rows) <= sample_size
     with track("samples", total=n_samples) as bar:
-        for _ in range(1 if whole else n_samples):
-            kept = np.empty(0, np.int64) if best is None else best.medoids
-            members, counts = (
-                (np.arange(len(rows)), weights)
-                if whole
-                else _draw(weights, sample_size, n_clusters, kept, rng)
-            )
+        for number in range(1 if whole else n_samples):
+            here = kept.part(f"sample {number}")
+            best_rows = np.empty(0, np.int64) if best is None else best.medoids
+
+            def draw(best_rows: Integers = best_rows) -> Arrays:
+                if whole:
+                    return {"members": np.arange(len(rows)), "counts": weights}
+                return _draw(weights, sample_size, n_clusters, best_rows, rng)
+
+            drawn = here.drawn("rows", rng, draw)
+            members, counts = drawn["members"], drawn["counts"]
+            done = here.recall("best")
+            if done is not None:
+                best = Medoids.recalled(done)
+                bar.advance()
+                continue
             lines = distance_lines(distance, rows.take(members), n_jobs=n_jobs)
             start = build(lines, n_clusters, counts)
             found = swap_medoids(lines, start, counts, max_iter=max_iter)
@@ -76,6 +89,7 @@ def sample_medoids(
             if best is None or loss < best.loss:
                 change = found.change if whole else math.nan
                 best = replace(found, medoids=medoids, loss=loss, change=change)
+            here.note("best", **asdict(best))
     assert best is not None
     return best
 
@@ -89,17 +103,17 @@ def _loss(
 
 
 def _draw(
-    weights: Floats, size: int, n_clusters: int, kept: Integers, rng: np.random.Generator
-) -> tuple[Integers, Floats]:
+    weights: Floats, size: int, n_clusters: int, best_rows: Integers, rng: np.random.Generator
+) -> Arrays:
     """Draw rows, and say how often each counts in the sample."""
     n = len(weights)
     if (weights == weights[0]).all():
         drawn = rng.choice(n, size, replace=False)
     else:  # a row that weighs much may come more than once
         drawn = rng.choice(n, size, p=weights / weights.sum())
-    members, counts = np.unique(np.concatenate([drawn, kept]), return_counts=True)
+    members, counts = np.unique(np.concatenate([drawn, best_rows]), return_counts=True)
     if len(members) < n_clusters:
         others = np.setdiff1d(np.arange(n), members)
         members = np.union1d(members, rng.choice(others, n_clusters - len(members), replace=False))
         counts = np.ones(len(members), dtype=np.int64)
-    return members, counts.astype(np.float64)
+    return {"members": members, "counts": counts.astype(np.float64)}

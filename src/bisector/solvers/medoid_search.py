@@ -1,7 +1,7 @@
 """K-medoids as a whole: where to begin, which method, how many clusters."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, Literal
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bisector.distances.distance import Distance
 from bisector.distances.reductions import nearest
+from bisector.engine.checkpoint import NOWHERE, Checkpoint
 from bisector.solvers.distance_lines import DistanceLines, MadeLines, distance_lines
 from bisector.solvers.medoid_alternate import alternate_medoids
 from bisector.solvers.medoid_build import build, far_rows, random_rows, scattered_rows
@@ -21,6 +22,9 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Method = Literal["fasterpam", "pam", "alternate", "clara"]
 Start = Literal["build", "k-medoids++", "random", "farthest-first"]
+
+# Rows that tell data from others.
+_ROWS_TO_COMPARE = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +51,8 @@ class MedoidSearch:
     most_clusters : int
         The largest number that will be asked for.
     n_jobs : int or None
+    kept : Checkpoint
+        Where to note what is reached.
     """
 
     distance: Distance
@@ -61,6 +67,7 @@ class MedoidSearch:
     n_samples: int
     most_clusters: int
     n_jobs: int | None
+    kept: Checkpoint = NOWHERE
 
     @cached_property
     def _lines(self) -> DistanceLines:
@@ -70,19 +77,31 @@ class MedoidSearch:
 
     @cached_property
     def _built(self) -> Integers:
-        return build(self._lines, self.most_clusters, self.weights)
+        return build(self._lines, self.most_clusters, self.weights, kept=self.kept)
 
-    def find(self, n_clusters: int) -> Medoids:
+    def find(self, n_clusters: int, kept: Checkpoint | None = None) -> Medoids:
         """Find so many medoids, the best of all starts."""
+        kept = self.kept if kept is None else kept
         if self.method == "clara":
             size = 80 + 4 * n_clusters if self.sample_size is None else self.sample_size
             return sample_medoids(
                 self.distance, self.rows, n_clusters, self.weights, self.rng, sample_size=max(size, n_clusters),
-                n_samples=self.n_samples, max_iter=self.max_iter, n_jobs=self.n_jobs,
+                n_samples=self.n_samples, max_iter=self.max_iter, n_jobs=self.n_jobs, kept=kept,
             )  # fmt: skip
         drawn = isinstance(self.init, str) and self.init in ("k-medoids++", "random")
-        found = [self._improved(self._start(n_clusters)) for _ in range(self.n_init if drawn else 1)]
-        return min(found, key=lambda one: one.loss)
+        runs = [kept.part(f"run {number}") for number in range(self.n_init if drawn else 1)]
+        return min((self._run(n_clusters, run) for run in runs), key=lambda one: one.loss)
+
+    def _run(self, n_clusters: int, kept: Checkpoint) -> Medoids:
+        """Find medoids from one start, unless it was done before."""
+        start = kept.drawn("start", self.rng, lambda: {"rows": self._start(n_clusters)})["rows"]
+        known = kept.recall("found")
+        if known is not None:
+            return Medoids.recalled(known)
+        found = self._improved(start, kept)
+        kept.note("found", **asdict(found))
+        kept.forget("swaps")  # some numbers for each row, of no use any more
+        return found
 
     def _start(self, n_clusters: int) -> Integers:
         if not isinstance(self.init, str):
@@ -95,13 +114,21 @@ class MedoidSearch:
             return random_rows(n_clusters, self.weights, self.rng)
         return scattered_rows(self._lines, n_clusters, self.weights, self.rng)
 
-    def _improved(self, start: Integers) -> Medoids:
+    def _improved(self, start: Integers, kept: Checkpoint) -> Medoids:
         if self.method == "alternate":
             return alternate_medoids(
-                self.distance, self.rows, start, self.weights, max_iter=self.max_iter, n_jobs=self.n_jobs
-            )
+                self.distance, self.rows, start, self.weights,
+                max_iter=self.max_iter, n_jobs=self.n_jobs, kept=kept,
+            )  # fmt: skip
         eager = self.method == "fasterpam"
-        return swap_medoids(self._lines, start, self.weights, max_iter=self.max_iter, eager=eager)
+        return swap_medoids(self._lines, start, self.weights, max_iter=self.max_iter, eager=eager, kept=kept)
+
+    def some_distances(self) -> Floats:
+        """Return distances between rows from all over, by which these data can be told from others."""
+        n = min(len(self.rows), _ROWS_TO_COMPARE)
+        rows = self.rows.take(np.linspace(0, len(self.rows) - 1, n).astype(np.int64))
+        values, places = distance_lines(self.distance, rows, n_jobs=self.n_jobs).of(np.arange(n))
+        return values[places]
 
     def silhouette(self, medoids: Integers) -> float:
         """Return the average medoid silhouette: 1 − d₁/d₂, by the distances to the two nearest medoids.
@@ -121,6 +148,6 @@ class MedoidSearch:
 
         Of equal silhouettes, the first of the numbers wins.
         """
-        found = [self.find(number) for number in numbers]
+        found = [self.find(n, self.kept.part(f"choice {place}")) for place, n in enumerate(numbers)]
         silhouettes = np.array([self.silhouette(one.medoids) for one in found])
         return found[int(np.argmax(silhouettes))], silhouettes

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bisector.distances.reductions import cut
+from bisector.engine.checkpoint import NOWHERE, Arrays, Checkpoint
 from bisector.engine.progress import track
 from bisector.engine.threads import parallel, threads_for
 from bisector.solvers.distance_lines import DistanceLines
@@ -66,9 +67,23 @@ class Medoids:
     n_iter: int
     converged: bool
 
+    @classmethod
+    def recalled(cls, known: Arrays) -> "Medoids":
+        """Return what was noted of medoids under the names of the attributes."""
+        values: dict[str, Any] = {
+            name: value if value.ndim else value.item() for name, value in known.items()
+        }
+        return cls(**values)
+
 
 def swap_medoids(
-    lines: DistanceLines, start: Integers, weights: Floats, *, max_iter: int, eager: bool = True
+    lines: DistanceLines,
+    start: Integers,
+    weights: Floats,
+    *,
+    max_iter: int,
+    eager: bool = True,
+    kept: Checkpoint = NOWHERE,
 ) -> Medoids:
     """Improve medoids by swaps until no swap lowers the loss.
 
@@ -83,6 +98,8 @@ def swap_medoids(
         The most passes over the candidates.
     eager : bool, default=True
         Make each swap that lowers the loss when it is found (FasterPAM), instead of the best of a pass (PAM).
+    kept : Checkpoint, optional
+        Where to note what is reached.
 
     Returns
     -------
@@ -90,7 +107,7 @@ def swap_medoids(
     """
     if len(start) == 1:
         return _only_medoid(lines, weights)
-    found = _Swaps(lines, start, weights)
+    found = _Swaps(lines, start, weights, kept)
     with track("k-medoids", total=max_iter) as bar:
         n_iter, converged = (_eagerly if eager else _best_first)(found, max_iter, bar)
     change = float(found.changes.min()) if converged else np.nan
@@ -147,26 +164,46 @@ def _require_finite(loss: float) -> None:
 class _Swaps:
     """The medoids, the two nearest of every row, and what taking one away would cost."""
 
-    def __init__(self, lines: DistanceLines, start: Integers, weights: Floats) -> None:
+    def __init__(self, lines: DistanceLines, start: Integers, weights: Floats, kept: Checkpoint) -> None:
         from bisector.engine.loops import given
         from bisector.solvers.medoid_swap_loops import NearestTwo, find_nearest_two
 
-        n = lines.n_rows
-        self.lines, self.medoids, self.weights = lines, start.copy(), given(weights)
+        n, known = lines.n_rows, kept.recall("swaps")
+        self.lines, self.weights, self._kept = lines, given(weights), kept
+        self.medoids = start.copy() if known is None else known["medoids"]
         self.is_medoid = np.zeros(n, dtype=bool)
-        self.is_medoid[start] = True
-        self.nearest = NearestTwo(
-            np.zeros(n, np.int64), np.zeros(n, np.int64), np.empty(n, lines.dtype), np.empty(n, lines.dtype)
-        )
+        self.is_medoid[self.medoids] = True
         self.losses = np.zeros(len(start))
-        self.changes, self.places = np.zeros(n), np.zeros(n, dtype=np.int64)
-        self.n_swaps = 0
         self._left = np.arange(n)
         self._values, self._slots = lines.of(self.medoids)
-        find_nearest_two(given(self._values), given(self._slots), given(self._left), n, self.nearest)
+        if known is None:
+            self.changes, self.places = np.zeros(n), np.zeros(n, dtype=np.int64)
+            self.n_swaps, self.noted = 0, [0, 0, 0]
+            self.nearest = NearestTwo(
+                np.zeros(n, np.int64),
+                np.zeros(n, np.int64),
+                np.empty(n, lines.dtype),
+                np.empty(n, lines.dtype),
+            )
+            find_nearest_two(given(self._values), given(self._slots), given(self._left), n, self.nearest)
+        else:
+            self.changes, self.places = known["changes"], known["places"]
+            self.n_swaps, *self.noted = known["numbers"].tolist()
+            self.nearest = NearestTwo(*(known[name] for name in NearestTwo._fields))
         self._add_up()
         self._window = range(0)
         self._window_lines: tuple[Any, Any] = ((), ())
+
+    def note(self, *numbers: int) -> None:
+        """Note what the next turn of a loop begins with: all that is here, and three numbers of its own."""
+        self._kept.note(
+            "swaps",
+            medoids=self.medoids,
+            changes=self.changes,
+            places=self.places,
+            numbers=[self.n_swaps, *numbers],
+            **self.nearest._asdict(),
+        )
 
     def look_at(self, candidates: range, bound: float) -> int | None:
         """Find what candidates change at best; return the first that lowers the loss below the bound, if any.
@@ -234,9 +271,8 @@ class _Swaps:
 def _eagerly(swaps: _Swaps, max_iter: int, bar: Any) -> tuple[int, bool]:
     """Look at the rows round and round, and swap where that helps, until a whole round brought nothing."""
     n = swaps.lines.n_rows
-    place = looked_at = 0
-    fewest = threads_for(swaps.lines.n_jobs)
-    unchanged, n_parts = 0, fewest
+    place, looked_at, unchanged = swaps.noted
+    n_parts = fewest = threads_for(swaps.lines.n_jobs)
     while unchanged < n:
         if looked_at >= max_iter * n:
             return max_iter, False
@@ -255,13 +291,14 @@ def _eagerly(swaps: _Swaps, max_iter: int, bar: Any) -> tuple[int, bool]:
             bar.advance(note=f"loss {swaps.loss:.6g}, {swaps.n_swaps} swaps")
         looked_at += step
         place = (here.start + step) % n
+        swaps.note(place, looked_at, unchanged)
     return -(-looked_at // n), True
 
 
 def _best_first(swaps: _Swaps, max_iter: int, bar: Any) -> tuple[int, bool]:
     """Look at all rows, make the best swap, and do so again until there is none."""
-    n = swaps.lines.n_rows
-    for n_iter in range(1, max_iter + 1):
+    n, (n_done, *_) = swaps.lines.n_rows, swaps.noted
+    for n_iter in range(1 + n_done, max_iter + 1):
         place = 0
         while place < n:
             here = swaps.window(place)
@@ -272,4 +309,5 @@ def _best_first(swaps: _Swaps, max_iter: int, bar: Any) -> tuple[int, bool]:
             return n_iter, True
         swaps.swap(best)
         bar.advance(note=f"loss {swaps.loss:.6g}")
+        swaps.note(n_iter, 0, 0)
     return max_iter, False

@@ -75,7 +75,6 @@ def test_long_stretches_are_asked_for_in_large_pages(knows_how, file, monkeypatc
     np.testing.assert_array_equal(mapped(file, 0, 2_500_000), BYTES[:2_500_000])
 
 
-@pytest.mark.skipif(not hasattr(os, "posix_fadvise"), reason="this system cannot be asked to forget a file")
 def test_what_was_just_written_and_read_is_in_memory(file):
     os.fsync(file)
     assert are_in_memory(file, [(0, 3_000_001)])

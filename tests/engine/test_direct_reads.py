@@ -78,6 +78,12 @@ def test_a_room_grows_and_is_used_again():
         assert again is large
 
 
+def test_systems_without_large_pages(monkeypatch):
+    monkeypatch.setattr(direct_reads.mmap, "MADV_HUGEPAGE", 10_000)  # nothing that any system knows
+    with Rooms().lent(10) as room:
+        assert len(room.bytes) >= 10
+
+
 def test_file_systems_without_direct_reads(place, monkeypatch):
     def refused(*_):
         raise OSError(22, "Invalid argument")

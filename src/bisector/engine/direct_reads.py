@@ -9,7 +9,7 @@ import mmap
 import os
 from bisect import bisect_right
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +27,7 @@ class Room:
 
     def __init__(self, n_bytes: int) -> None:
         held = mmap.mmap(-1, n_bytes + -n_bytes % LARGE_PAGE)
-        if hasattr(mmap, "MADV_HUGEPAGE"):
+        with suppress(AttributeError, OSError):  # systems that have none, or do not know of them
             held.madvise(mmap.MADV_HUGEPAGE)
         self.bytes = np.frombuffer(held, np.uint8)
 

@@ -21,8 +21,8 @@ from .stretches import Stretch, joined
 PAGE_BYTES = 2**20
 # With less memory than `ROOM`, little is looked at at a time, and nothing is unpacked or read past the cache.
 ROOM, SMALL_BUFFER = 2**30, 2**16
-# So much is read past the cache at a time, and a whole row group that is no more than a small share of the budget:
-# then headers are read along with what is between them.
+# So much is mapped or read past the cache at a time, and a whole row group that is no more than a small share of
+# the budget: then headers are looked at along with what is between them.
 BATCH_BYTES, SHARE_FOR_GROUP = 2**26, 1 / 16
 
 # Columns in pieces, as `upright_loops` copies them: addresses in memory, a line a piece, and where rows are cut.
@@ -69,18 +69,29 @@ class ColumnsOfGroup:
                 with opened_directly(self._path) as around:
                     if around is not None and (yield from self._direct_pieces(around, file, rooms)):
                         return True
-            if self._stored is None and not self._unreadable:
-                read_in_order(file, self._extents)
-                self._find_pages([mapped(file, *extent, scattered=True) for extent in self._extents])
-            plain = self.are_plain and as_wanted
-            if self._stored is None or not (plain or budget() >= ROOM):
-                return False
-            read_in_order(file, [column.extent(n_rows) for column in self._stored])
-            if plain:
-                yield from _mapped_pieces(file, self._layout(n_rows, buffer_bytes() // dtype.itemsize))
-            else:
-                yield from _unpacked_pieces(file, self._stored, dtype, n_rows)
-            return True
+            return (yield from self._cached_pieces(file, dtype, n_rows, as_wanted=as_wanted))
+
+    def _cached_pieces(self, file: int, dtype: np.dtype[Any], n_rows: int, *, as_wanted: bool) -> Stream:
+        """Look at the file where the system has it; a row group that is not too large is mapped once for all."""
+        if self._unreadable:
+            return False
+        stored = self._stored
+        read_in_order(file, self._extents if stored is None else [column.extent(n_rows) for column in stored])
+        at_once = self._n_bytes <= most_read_at_once()
+        raws = _mapped_together(file, self._extents) if at_once else []
+        if stored is None:
+            self._find_pages(raws or [mapped(file, *extent, scattered=True) for extent in self._extents])
+        plain = self.are_plain and as_wanted
+        if self._stored is None or not (plain or budget() >= ROOM):
+            return False
+        if not plain:
+            raws.clear()
+            yield from _unpacked_pieces(file, self._stored, dtype, n_rows)
+        elif at_once:
+            yield self._window_of_all(n_rows).columns(_shifts(raws, self._extents))
+        else:
+            yield from _mapped_pieces(file, self._layout(n_rows, self._window_rows()))
+        return True
 
     def _find_pages(self, raws: list[NDArray[np.uint8]]) -> None:
         self._stored = stored_columns(self._chunks, raws)
@@ -95,7 +106,7 @@ class ColumnsOfGroup:
                 self._find_pages([mapped(file, *extent, scattered=True) for extent in self._extents])
         if not self.are_plain:
             return False
-        for window in self._layout(self._n_rows, BATCH_BYTES * self._n_rows // self._n_bytes).windows():
+        for window in self._layout(self._n_rows, self._window_rows()).windows():
             with read_directly(around, window.stretches, rooms) as raws:
                 yield window.columns(_shifts(raws, window.stretches))
         return True
@@ -106,9 +117,18 @@ class ColumnsOfGroup:
             self._find_pages(raws)
             if not self.are_plain:
                 return False
-            (window,) = self._layout(self._n_rows, self._n_rows).windows()
-            yield window.columns(_shifts(raws, self._extents))
+            yield self._window_of_all(self._n_rows).columns(_shifts(raws, self._extents))
         return True
+
+    def _window_rows(self) -> int:
+        """Return how many rows of plain numbers are looked at at a time where all of them are too many."""
+        if budget() < ROOM:
+            return SMALL_BUFFER // self._chunks[0].stored_as.itemsize
+        return BATCH_BYTES * self._n_rows // self._n_bytes
+
+    def _window_of_all(self, n_rows: int) -> "Window":
+        (window,) = self._layout(n_rows, n_rows).windows()
+        return window
 
     def _layout(self, n_rows: int, window_rows: int) -> "Layout":
         wanted = n_rows, window_rows
@@ -162,6 +182,13 @@ def _shifts(raws: list[NDArray[np.uint8]], stretches: list[Stretch]) -> list[int
     return [raw.ctypes.data - begin for raw, (begin, _) in zip(raws, stretches, strict=True)]
 
 
+def _mapped_together(file: int, extents: list[Stretch]) -> list[NDArray[np.uint8]]:
+    """Map stretches of a file as one, with what is between them, which nobody will look at."""
+    begin = min(first for first, _ in extents)
+    raw = mapped(file, begin, max(last for _, last in extents))
+    return [raw[first - begin : last - begin] for first, last in extents]
+
+
 def _mapped_pieces(file: int, layout: Layout) -> Iterator[Columns]:
     """Look at plain numbers where the system has them."""
     for window in layout.windows():
@@ -204,10 +231,10 @@ def columns_of(arrays: list[NDArray[Any]], n_rows: int) -> Columns:
 
 
 def most_read_at_once() -> int:
-    """Return how many bytes are read past the cache at a time."""
+    """Return up to how many bytes a row group is mapped, or read past the cache, as a whole."""
     return max(BATCH_BYTES, int(SHARE_FOR_GROUP * budget())) if budget() >= ROOM else 0
 
 
 def buffer_bytes() -> int:
-    """Return how much of a column is looked at at a time."""
+    """Return how much of a column Arrow reads at a time."""
     return PAGE_BYTES if budget() >= ROOM else SMALL_BUFFER

@@ -147,18 +147,19 @@ def stored_columns(chunks: list[Chunk], raws: list[NDArray[np.uint8]]) -> list[S
 def _stored(chunk: Chunk, raw: NDArray[np.uint8]) -> StoredColumn | None:
     """Find the pages of a chunk; None if they are not what the footer lets expect, or too many."""
     from .loops import given
-    from .parquet_pages_loops import ENCODING, N_NUMBERS, N_TOLD, N_UNPACKED, PACKED, find_pages
+    from .parquet_pages_loops import N_NUMBERS, N_TOLD, find_pages, page_kinds
 
-    lines = np.zeros((1 + max(1, chunk.n_numbers // FEWEST_ROWS), N_TOLD), np.int64)
-    count = find_pages(given(raw, np.uint8), chunk.begin, chunk.optional, chunk.codec is not None, lines)
-    pages = lines[1:count].copy()
-    starts = np.concatenate([[0], np.cumsum(pages[:, N_NUMBERS])])
-    if count < 2 or starts[-1] != chunk.n_numbers:
+    most = 1 + max(1, chunk.n_numbers // FEWEST_ROWS)
+    lines, starts = np.empty((most, N_TOLD), np.int64), np.empty(most, np.int64)
+    packed = chunk.codec is not None
+    count = find_pages(given(raw, np.uint8), chunk.begin, chunk.optional, packed, lines, starts)
+    if count < 2 or starts[count - 1] != chunk.n_numbers:
         return None
     dictionary = Page(*lines[0].tolist()) if lines[0, N_NUMBERS] else None
-    by_entries = pages[:, ENCODING] != 0
-    plain = ~by_entries & (pages[:, PACKED] == 0)
-    full = pages[:, N_UNPACKED] == pages[:, N_NUMBERS] * chunk.stored_as.itemsize
-    if (plain & ~full).any() or (by_entries.any() and dictionary is None):
+    n_entries, n_plain, n_wrong = page_kinds(lines[1:count], chunk.stored_as.itemsize)
+    if n_wrong or (n_entries and dictionary is None):
         return None
-    return StoredColumn(chunk.stored_as, chunk.codec, starts, pages, dictionary, bool(plain.all()))
+    pages = lines[1:count].copy()
+    return StoredColumn(
+        chunk.stored_as, chunk.codec, starts[:count].copy(), pages, dictionary, n_plain == len(pages)
+    )

@@ -30,15 +30,16 @@ _LONGEST_RUN = 2**32
 
 
 @loop
-def find_pages(raw: Any, begin: int, optional: bool, packed: bool, pages: Any) -> int:
+def find_pages(raw: Any, begin: int, optional: bool, packed: bool, pages: Any, starts: Any) -> int:
     """Go from header to header in the bytes of a column, which begin somewhere in a file.
 
     Tells of each page in a line of `pages`, the first line being that of the dictionary, without numbers if there
-    is none. Returns how many lines are filled: none if a page is not as it should be, or if they are more than
-    there is room for.
+    is none, and in `starts` of the first row of each of the others and of what would come next. Returns how many
+    lines are filled: none if a page is not as it should be, or if they are more than there is room for.
     """
     at, count = 0, 1
     pages[0] = 0
+    starts[0] = 0
     while at < len(raw):
         head = raw[at : min(at + _HEADER_BYTES, len(raw))]
         line = 0 if is_dictionary(head) else count
@@ -48,8 +49,22 @@ def find_pages(raw: Any, begin: int, optional: bool, packed: bool, pages: Any) -
         if size <= 0 or size > len(raw) - at:
             return 0
         at += size
+        if line:
+            starts[line] = starts[line - 1] + pages[line, N_NUMBERS]
         count = max(count, line + 1)
     return count
+
+
+@loop
+def page_kinds(pages: Any, itemsize: int) -> tuple[int, int, int]:
+    """Count pages with entries of a dictionary, plain pages, and those of them that are not of the right size."""
+    n_entries, n_plain, n_wrong = 0, 0, 0
+    for page in pages:
+        n_entries += page[ENCODING] != 0
+        if page[ENCODING] == 0 and page[PACKED] == 0:
+            n_plain += 1
+            n_wrong += page[N_UNPACKED] != page[N_NUMBERS] * itemsize
+    return n_entries, n_plain, n_wrong
 
 
 @loop
@@ -223,6 +238,7 @@ def little_endian(head: Any, at: int) -> Any:
 def warm() -> None:
     """Compile the loops of this module."""
     pages, packed = np.zeros((1, N_TOLD), np.int64), given(np.zeros(1, np.uint8), np.uint8)
-    find_pages(packed, 0, True, True, pages)
+    find_pages(packed, 0, True, True, pages, np.zeros(1, np.int64))
+    page_kinds(pages, 8)
     for dtype in (np.float32, np.float64):
         look_up(packed, 0, given(np.zeros(1, dtype)), np.zeros(1, dtype))

@@ -11,6 +11,7 @@ from hypothesis import given, settings, strategies as st
 from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
 
 import bisector
+from bisector.engine import parquet_groups
 from bisector.engine.loops import given as given_to_loop
 from bisector.engine.mapped import mapped
 from bisector.engine.parquet_chunks import chunks_of
@@ -209,6 +210,24 @@ def test_blocks_are_the_same_however_files_were_written(options, dtype, others, 
             rows = [5, 29_999, 10_000, 5]
             for other in sources[1:]:
                 np.testing.assert_array_equal(sources[0].take(rows), other.take(rows))
+
+
+@pytest.mark.parametrize("n_windows", [1, 7])
+def test_row_groups_are_looked_at_as_a_whole_or_in_windows(n_windows, tmp_path, monkeypatch):
+    """Headers are found and numbers are looked at in one map; in row groups that are too large, in windows."""
+    table = pa.table({"x": numbers(), "between": pa.array(["word"] * N), "y": numbers()})
+    write(tmp_path / "rows.parquet", table, row_group_size=N, data_page_size=2**14, write_batch_size=16)
+    if n_windows > 1:
+        monkeypatch.setattr(parquet_groups, "SHARE_FOR_GROUP", 0.0)
+        monkeypatch.setattr(parquet_groups, "BATCH_BYTES", 2 * 8 * N // (n_windows - 1))
+    maps, real = [], parquet_groups.mapped
+    monkeypatch.setattr(parquet_groups, "mapped", lambda *args, **how: maps.append(how) or real(*args, **how))
+    with bisector.config(memory="2 GB"):
+        made = source(tmp_path / "rows.parquet", "y", features=["x"])
+        blocks = list(made.blocks())
+    assert len([how for how in maps if not how.get("scattered")]) == n_windows
+    np.testing.assert_array_equal(np.concatenate([block.X[:, 0] for block in blocks]), numbers())
+    np.testing.assert_array_equal(np.concatenate([block.y for block in blocks]), numbers())
 
 
 def test_a_file_cut_short_meanwhile_is_an_error(tmp_path):

@@ -19,8 +19,8 @@ def test_joint_products_are_those_of_the_moved_and_weighted_columns(rows, column
     rng = np.random.default_rng(rows + columns)
     X = (3 + rng.standard_normal((rows, columns))).astype(dtype)
     Y, root = rng.standard_normal((rows, 2)), rng.random(rows)
-    shift, scale = rng.standard_normal(columns), 2.0 ** rng.integers(-3, 4, columns)
-    A = np.column_stack([np.ones(rows), (X - shift) * scale, Y]) * root[:, None]
+    shift, scale = rng.standard_normal(columns + 2), 2.0 ** rng.integers(-3, 4, columns + 2)
+    A = np.column_stack([np.ones(rows), (np.column_stack([X, Y]) - shift) * scale]) * root[:, None]
     products = joint_products(X, Y, shift, scale, root)
     np.testing.assert_allclose(
         products, A.T @ A, rtol=1e-12, atol=1e-12 * (1 + np.abs(A).max(initial=0)) ** 2
@@ -28,10 +28,18 @@ def test_joint_products_are_those_of_the_moved_and_weighted_columns(rows, column
     np.testing.assert_array_equal(products, products.T)
 
 
+def test_without_weights_the_bits_are_those_of_ones():
+    rng = np.random.default_rng(1)
+    X, Y, shift, scale = rng.standard_normal((70, 3)), rng.standard_normal((70, 1)), np.arange(4.0), np.ones(4)
+    plain = joint_products(X, Y, shift, scale)
+    np.testing.assert_array_equal(plain, joint_products(X, Y, shift, scale, np.ones(70)))
+    assert plain[0, 0] == 70
+
+
 def test_nan_and_infinity_reach_the_sums():
     X = np.ones((70, 3))
     X[66, 1] = np.nan
-    products = joint_products(X, np.empty((70, 0)), np.zeros(3), np.ones(3), np.ones(70))
+    products = joint_products(X, np.empty((70, 0)), np.zeros(3), np.ones(3))
     assert np.isnan(products[2]).all()
     assert np.isfinite(products[3, 3])
 

@@ -14,7 +14,7 @@ import bisector
 from bisector.engine import parquet_groups
 from bisector.engine.loops import given as given_to_loop
 from bisector.engine.mapped import mapped
-from bisector.engine.parquet_chunks import chunks_of
+from bisector.engine.parquet_chunks import Footer
 from bisector.engine.parquet_pages import FEWEST_ROWS, Page, stored_columns
 from bisector.engine.parquet_pages_loops import N_TOLD, look_up, read_page
 from bisector.engine.sources import source
@@ -40,7 +40,7 @@ def write(path, table, **options):
 
 def columns_of(fragment, group, names):
     """Find columns in a file; None if Arrow has to read them."""
-    chunks = chunks_of(fragment, group, names)
+    chunks = Footer(fragment).chunks(group, names)
     raw = np.fromfile(fragment.path, np.uint8)
     return (
         None if chunks is None else stored_columns(chunks, [raw[chunk.begin : chunk.end] for chunk in chunks])
@@ -183,7 +183,7 @@ def test_files_elsewhere_are_left_to_arrow(tmp_path):
     write(tmp_path / "rows.parquet", pa.table({"x": numbers()}))
     elsewhere = SubTreeFileSystem(str(tmp_path), LocalFileSystem())
     (fragment,) = ds.dataset("rows.parquet", filesystem=elsewhere, format="parquet").get_fragments()
-    assert chunks_of(fragment, 0, ["x"]) is None
+    assert Footer(fragment).chunks(0, ["x"]) is None
 
 
 @pytest.mark.parametrize(
@@ -266,16 +266,17 @@ def test_no_bytes_lead_astray(head, optional, packed):
 @pytest.mark.parametrize("count", [0, 1, 8, 23, 2600])
 @pytest.mark.parametrize("shift", [0, 3])
 @pytest.mark.parametrize("pieces", [[0, 2611], [0, 5, 1000, 1003, 2611]])
-def test_columns_become_rows(dtype, n_columns, count, shift, pieces):
-    """Columns beside those that are wanted, in pieces that are not where they would be if there were one."""
-    columns = np.random.default_rng(1).normal(size=(n_columns + 2, 2611)).astype(dtype)
+@pytest.mark.parametrize("n_targets", [0, 1, 9])
+def test_columns_become_rows(dtype, n_columns, count, shift, pieces, n_targets):
+    """Features and targets, in pieces that are not where they would be if there were one."""
+    columns = np.random.default_rng(1).normal(size=(n_columns + n_targets, 2611)).astype(dtype)
     raw = np.concatenate([np.zeros(shift, np.uint8), columns.reshape(-1).view(np.uint8)])
     cuts = np.array(pieces)
-    addresses = raw.ctypes.data + shift + np.arange(n_columns + 2) * columns.strides[0]
+    addresses = raw.ctypes.data + shift + np.arange(len(columns)) * columns.strides[0]
     addresses = addresses + cuts[:-1, None] * columns.itemsize
-    expected = np.zeros((2605, n_columns), dtype)
-    expected[2 : 2 + count] = columns[1:-1, 3 : 3 + count].T
+    expected = np.zeros((2605, len(columns)), dtype)
+    expected[2 : 2 + count] = columns[:, 3 : 3 + count].T
     for copy in (copy_rows, copy_rows.py_func):
-        table = np.zeros_like(expected)
-        copy(given_to_loop(addresses), given_to_loop(cuts), 3, count, 1, table, 2)
-        np.testing.assert_array_equal(table, expected)
+        X, targets = (np.zeros((2605, width), dtype) for width in (n_columns, n_targets))
+        copy(given_to_loop(addresses), given_to_loop(cuts), 3, count, X, targets, 2)
+        np.testing.assert_array_equal(np.hstack([X, targets]), expected)

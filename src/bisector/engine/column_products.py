@@ -19,15 +19,17 @@ Floats = NDArray[np.float64]
 _TILE_BYTES = 2**15
 
 
-def joint_products(X: NDArray[Any], Y: Floats, shift: Floats, scale: Floats, root: Floats) -> Floats:
-    """Return AᵀA for A = [1, (X − shift)·scale, Y], each row multiplied by its `root` (of a weight).
+def joint_products(
+    X: NDArray[Any], Y: NDArray[Any], shift: Floats, scale: Floats, root: Floats | None = None
+) -> Floats:
+    """Return AᵀA for A = [1, ([X, Y] − shift)·scale], each row multiplied by its `root` of a weight, if any.
 
     Examples
     --------
     >>> import numpy as np
     >>> from bisector.engine.column_products import joint_products
     >>> X = np.array([[5.0, 0.0], [3.0, 5.0], [1.0, 7.0]])
-    >>> joint_products(X, np.empty((3, 0)), np.zeros(2), np.ones(2), np.ones(3))
+    >>> joint_products(X, np.empty((3, 0)), np.zeros(2), np.ones(2))
     array([[ 3.,  9., 12.],
            [ 9., 35., 22.],
            [12., 22., 74.]])
@@ -35,7 +37,9 @@ def joint_products(X: NDArray[Any], Y: Floats, shift: Floats, scale: Floats, roo
     columns = 1 + X.shape[1] + Y.shape[1]
     padded = -(-columns // WIDTH) * WIDTH
     tile, sums = np.zeros((_TILE_BYTES // (8 * padded), padded)), np.zeros((padded, padded))
-    _add_joint_products(given(X), given(Y), given(shift), given(scale), given(root, np.float64), tile, sums)
+    root = np.empty(0) if root is None else root
+    columns_of_both = given(X), given(Y, np.float64)
+    _add_joint_products(*columns_of_both, given(shift), given(scale), given(root, np.float64), tile, sums)
     return sums[:columns, :columns]
 
 
@@ -45,12 +49,13 @@ def _add_joint_products(X, Y, shift, scale, root, tile, sums):  # type: ignore[n
     for first in range(0, n, len(tile)):
         for r in range(len(tile)):
             if first + r < n:
-                weight, line, x, y = root[first + r], tile[r], X[first + r], Y[first + r]
+                line, x, y = tile[r], X[first + r], Y[first + r]
+                weight = root[first + r] if len(root) else 1.0
                 line[0] = weight
                 for k in range(d):
                     line[1 + k] = (x[k] - shift[k]) * scale[k] * weight
                 for k in range(m):
-                    line[1 + d + k] = y[k] * weight
+                    line[1 + d + k] = (y[k] - shift[d + k]) * scale[d + k] * weight
             else:
                 tile[r, :] = 0.0
         for i in range(0, len(sums), WIDTH):
@@ -98,4 +103,4 @@ def warm() -> None:
 
     sparse_column_products(csr_array(np.eye(2)))
     for dtype in (np.float32, np.float64):
-        joint_products(np.ones((1, 1), dtype), np.ones((1, 1)), np.zeros(1), np.ones(1), np.ones(1))
+        joint_products(np.ones((1, 1), dtype), np.ones((1, 1)), np.zeros(2), np.ones(2))

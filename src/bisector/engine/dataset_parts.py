@@ -9,18 +9,20 @@ from numpy.typing import NDArray
 from .direct_reads import Rooms
 from .frames import numbers_of
 from .memory import budget
-from .parquet_chunks import chunks_of
+from .parquet_chunks import Footer
 from .parquet_groups import BATCH_BYTES, ROOM, Columns, ColumnsOfGroup, buffer_bytes, columns_of
 
 
 class Part:
     """What one thread reads in a row: a row group of a Parquet file, or a whole file of another format."""
 
-    def __init__(self, fragment: Any, row_group: int | None, n_rows: int) -> None:
+    def __init__(
+        self, fragment: Any, n_rows: int, footer: Footer | None = None, row_group: int | None = None
+    ) -> None:
         import pyarrow.dataset
 
         self._fragment = fragment
-        self._row_group = row_group
+        self._footer, self._row_group = footer, row_group
         self.n_rows = n_rows
         self._columns: dict[tuple[str, ...], ColumnsOfGroup | None] = {}
         # What the name of the file's folder tells, as in "year=2024/".
@@ -58,7 +60,9 @@ class Part:
         """Find columns in the file, once; None if only Arrow can read them."""
         wanted = tuple(names)
         if wanted not in self._columns:
-            chunks = None if self._row_group is None else chunks_of(self._fragment, self._row_group, names)
+            chunks = None
+            if self._footer is not None and self._row_group is not None:
+                chunks = self._footer.chunks(self._row_group, names)
             self._columns[wanted] = None if chunks is None else ColumnsOfGroup(self._fragment.path, chunks)
         return self._columns[wanted]
 
@@ -107,6 +111,8 @@ def batch_rows(block_rows: int, n_columns: int) -> int:
 def parts_of(fragment: Any) -> list[Part]:
     """Return the row groups of a Parquet file; of a file of another kind, the whole."""
     if not hasattr(fragment, "row_groups"):
-        return [Part(fragment, None, fragment.count_rows())]
-    metadata = fragment.metadata
-    return [Part(fragment, i, metadata.row_group(i).num_rows) for i in range(metadata.num_row_groups)]
+        return [Part(fragment, fragment.count_rows())]
+    metadata, footer = fragment.metadata, Footer(fragment)
+    return [
+        Part(fragment, metadata.row_group(i).num_rows, footer, i) for i in range(metadata.num_row_groups)
+    ]

@@ -51,7 +51,8 @@ class DatasetSource(Source):
         self._targets = targets
         self._single_target = single_target
         self._parts = [part for fragment in dataset.get_fragments() for part in parts_of(fragment)]
-        self.n_rows = sum(part.n_rows for part in self._parts)
+        self._starts = np.cumsum([0, *self.partitions])
+        self.n_rows = int(self._starts[-1])
         self.n_features = len(self.feature_names)
         self.dtype = float_dtype([_arrow_dtype(dataset.schema.field(name)) for name in self.feature_names])
         self._kept = KeptRows(self.n_rows, self.n_features, len(targets), self._row_dtype)
@@ -84,7 +85,7 @@ class DatasetSource(Source):
         return max(1, int(SHARE_FOR_READING * budget() / max(1, per_reader)))
 
     def groups(self, size: int) -> list[range]:
-        ends = np.searchsorted(self.boundaries, np.cumsum(self.partitions)).tolist()
+        ends = np.searchsorted(self.boundaries, self._starts[1:]).tolist()
         return [range(first, last) for first, last in zip([0, *ends], ends, strict=False) if first < last]
 
     def blocks(self, numbers: range | None = None) -> Iterator[Block]:
@@ -92,12 +93,13 @@ class DatasetSource(Source):
         if not numbers:
             return
         first, last = int(self.boundaries[numbers.start]), int(self.boundaries[numbers.stop])
-        starts = np.concatenate([[0], np.cumsum(self.partitions)])
-        for number, (part, start) in enumerate(zip(self._parts, starts.tolist(), strict=False)):
-            if part.n_rows and start < last and start + part.n_rows > first:
-                end = min(start + part.n_rows, last)
-                inside = self.boundaries[(self.boundaries >= start) & (self.boundaries <= end)]
-                for first_row, X, targets in self._tables_of(number, np.unique(inside)):
+        of_first = int(self._starts.searchsorted(first, side="right")) - 1
+        of_last = int(self._starts.searchsorted(last))
+        for number, (start, end) in enumerate(pairwise(self._starts[of_first : of_last + 1].tolist()), of_first):
+            if start < end:
+                # A part is read from its beginning, whichever of its blocks are wanted.
+                inside = self.boundaries.searchsorted([start, min(end, last)])
+                for first_row, X, targets in self._tables_of(number, self.boundaries[inside[0] : inside[1] + 1]):
                     if first <= first_row:
                         yield self._block(first_row, X, targets)
 
@@ -158,9 +160,7 @@ class DatasetSource(Source):
             columns, used, arrived = (given(addresses), given(cuts)), int(cuts[0]), int(cuts[-1])
             while used < arrived:
                 count = min(len(X) - filled, arrived - used)
-                copy_rows(*columns, used, count, 0, X, filled)
-                if self._targets:
-                    copy_rows(*columns, used, count, self.n_features, targets, filled)
+                copy_rows(*columns, used, count, X, targets, filled)
                 filled, used = filled + count, used + count
                 if filled == len(X):
                     yield int(boundaries[number]), X, targets

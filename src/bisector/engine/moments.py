@@ -199,14 +199,17 @@ def narrow_block_moments(block: Block, of_x: Coordinates, of_y: Coordinates) -> 
     """Make the moments of one block with few columns, by a compiled loop."""
     from .column_products import joint_products
 
-    d, weight = block.X.shape[1], block.weights
-    Y = of_y.apply(block.targets)
-    products = joint_products(block.X, Y, of_x.shift, of_x.scale, np.sqrt(weight))
+    n_rows, d = block.X.shape
+    weights, weight, root = block.sample_weight, float(n_rows), None
+    if weights is not None:
+        n_rows, weight, root = int(np.count_nonzero(weights)), float(weights.sum()), np.sqrt(weights)
+    shift, scale = np.append(of_x.shift, of_y.shift), np.append(of_x.scale, of_y.scale)
+    products = joint_products(block.X, block.targets, shift, scale, root)
     return Moments(
         of_x,
         of_y,
-        int(np.count_nonzero(weight)),
-        float(weight.sum()),
+        n_rows,
+        weight,
         x=products[0, 1 : 1 + d],
         y=products[0, 1 + d :],
         xx=products[1 : 1 + d, 1 : 1 + d],

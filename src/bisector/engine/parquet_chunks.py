@@ -1,6 +1,7 @@
 """What the footer of a Parquet file tells of the columns of a row group: where they are and how they are stored."""
 
 import os
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,62 +29,80 @@ class Chunk(NamedTuple):
     has_dictionary: bool
 
 
-def chunks_of(fragment: Any, row_group: int, names: list[str]) -> list[Chunk] | None:
-    """Find columns of a row group in a file on this machine; None if any of them must be read by Arrow.
+class Footer:
+    """What a Parquet file tells of its columns: what is the same in all row groups is looked up once.
 
-    Columns in other encodings, with missing numbers or of other types are Arrow's.
+    Parameters
+    ----------
+    fragment : pyarrow.dataset.ParquetFileFragment
 
     Examples
     --------
     >>> import pathlib, tempfile
     >>> import pyarrow as pa, pyarrow.dataset, pyarrow.parquet
-    >>> from bisector.engine.parquet_chunks import chunks_of
+    >>> from bisector.engine.parquet_chunks import Footer
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "rows.parquet"
     ...     pa.parquet.write_table(pa.table({"x": [1.0, 2.0], "word": ["a", "b"]}), path)
-    ...     (fragment,) = pa.dataset.dataset(path).get_fragments()
-    ...     (x,), words = chunks_of(fragment, 0, ["x"]), chunks_of(fragment, 0, ["word"])
+    ...     footer = Footer(next(pa.dataset.dataset(path).get_fragments()))
+    ...     (x,), words = footer.chunks(0, ["x"]), footer.chunks(0, ["word"])
     >>> x.n_numbers, x.stored_as, x.codec, words
     (2, dtype('float64'), 'snappy', None)
     """
-    from pyarrow.fs import LocalFileSystem
 
-    if not (hasattr(os, "preadv") and isinstance(fragment.filesystem, LocalFileSystem)):
+    def __init__(self, fragment: Any) -> None:
+        self._fragment = fragment
+
+    def chunks(self, row_group: int, names: list[str]) -> list[Chunk] | None:
+        """Find columns of a row group in a file on this machine; None if any of them must be read by Arrow.
+
+        Columns in other encodings, with missing numbers or of other types are Arrow's.
+        """
+        columns = self._columns_of_numbers
+        if not names or not all(name in columns for name in names):
+            return None
+        group = self._fragment.metadata.row_group(row_group)
+        found = [_chunk(group.column(number), levels) for number, levels in map(columns.__getitem__, names)]
+        return None if None in found else found
+
+    @cached_property
+    def _columns_of_numbers(self) -> dict[str, tuple[int, int]]:
+        """Return, by name, which column it is and whether levels tell what is missing; none of files elsewhere."""
+        from pyarrow.fs import LocalFileSystem
+
+        if not (hasattr(os, "preadv") and isinstance(self._fragment.filesystem, LocalFileSystem)):
+            return {}
+        # Arrow's types say more than Parquet's: a duration is stored as a mere integer.
+        kinds = {field.name: str(field.type) for field in self._fragment.physical_schema}
+        schema = self._fragment.metadata.schema
+        columns = [(number, schema.column(number)) for number in range(len(schema))]
+        return {
+            column.path: (number, column.max_definition_level)
+            for number, column in columns
+            if kinds.get(column.path) in _KINDS
+            and column.logical_type.type == "NONE"
+            and column.max_definition_level <= 1
+            and column.max_repetition_level == 0
+        }
+
+
+def _chunk(told: Any, levels: int) -> Chunk | None:
+    """Read what is told of a column of a row group; None if a number may be missing, or be stored in other ways."""
+    kind, compression = told.physical_type, told.compression
+    if kind not in _STORED_AS or compression not in _CODECS:
         return None
-    schema, group = fragment.metadata.schema, fragment.metadata.row_group(row_group)
-    numbers = {schema.column(j).path: j for j in range(len(schema))}
-    # Arrow's types say more than Parquet's: a duration is stored as a mere integer.
-    kinds = {field.name: str(field.type) for field in fragment.physical_schema}
-    if not all(name in numbers and kinds.get(name) in _KINDS for name in names):
-        return None
-    told = [(schema.column(numbers[name]), group.column(numbers[name])) for name in names]
-    if not told or not all(_has_numbers(column, chunk) for column, chunk in told):
-        return None
-    return [_chunk(chunk, optional=column.max_definition_level == 1) for column, chunk in told]
-
-
-def _has_numbers(column: Any, chunk: Any) -> bool:
-    """Tell whether a column of a row group has numbers of which none is missing."""
-    told = chunk.statistics is not None and chunk.statistics.has_null_count
-    nothing_missing = column.max_definition_level == 0 or (told and chunk.statistics.null_count == 0)
-    return bool(
-        chunk.physical_type in _STORED_AS
-        and column.logical_type.type == "NONE"
-        and column.max_definition_level <= 1
-        and column.max_repetition_level == 0
-        and nothing_missing
-        and chunk.compression in _CODECS
-    )
-
-
-def _chunk(told: Any, *, optional: bool) -> Chunk:
-    begin = told.dictionary_page_offset if told.has_dictionary_page else told.data_page_offset
+    if levels:
+        statistics = told.statistics
+        if statistics is None or not statistics.has_null_count or statistics.null_count:
+            return None
+    has_dictionary = told.has_dictionary_page
+    begin = told.dictionary_page_offset if has_dictionary else told.data_page_offset
     return Chunk(
         begin,
         begin + told.total_compressed_size,
         told.num_values,
-        _STORED_AS[told.physical_type],
-        _CODECS[told.compression],
-        optional,
-        told.has_dictionary_page,
+        _STORED_AS[kind],
+        _CODECS[compression],
+        levels == 1,
+        has_dictionary,
     )

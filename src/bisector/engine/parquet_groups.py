@@ -65,21 +65,29 @@ class ColumnsOfGroup:
         with open(self._path, "rb", buffering=0) as opened:
             file = opened.fileno()
             direct = seem_plain and as_wanted and n_rows == self._n_rows
-            if rooms is not None and direct and not are_in_memory(file, self._extents):
-                with opened_directly(self._path) as around:
-                    if around is not None and (yield from self._direct_pieces(around, file, rooms)):
-                        return True
+            if not are_in_memory(file, self._extents):
+                if rooms is not None and direct:
+                    with opened_directly(self._path) as around:
+                        if around is not None and (yield from self._direct_pieces(around, file, rooms)):
+                            return True
+                self._have_read(file, n_rows)
             return (yield from self._cached_pieces(file, dtype, n_rows, as_wanted=as_wanted))
+
+    def _have_read(self, file: int, n_rows: int) -> None:
+        """Have the system read what the first rows need."""
+        if not self._unreadable:
+            stored = self._stored
+            read_in_order(
+                file, self._extents if stored is None else [column.extent(n_rows) for column in stored]
+            )
 
     def _cached_pieces(self, file: int, dtype: np.dtype[Any], n_rows: int, *, as_wanted: bool) -> Stream:
         """Look at the file where the system has it; a row group that is not too large is mapped once for all."""
         if self._unreadable:
             return False
-        stored = self._stored
-        read_in_order(file, self._extents if stored is None else [column.extent(n_rows) for column in stored])
         at_once = self._n_bytes <= most_read_at_once()
         raws = _mapped_together(file, self._extents) if at_once else []
-        if stored is None:
+        if self._stored is None:
             self._find_pages(raws or [mapped(file, *extent, scattered=True) for extent in self._extents])
         plain = self.are_plain and as_wanted
         if self._stored is None or not (plain or budget() >= ROOM):

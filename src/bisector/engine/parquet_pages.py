@@ -52,13 +52,13 @@ class StoredColumn(NamedTuple):
 
     def places(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return where in the file the plain numbers of rows stand."""
-        its_page = np.searchsorted(self.starts, rows, side="right") - 1
+        its_page = self.starts.searchsorted(rows, side="right") - 1
         return self.pages[its_page, _PLACE] + (rows - self.starts[its_page]) * self.stored_as.itemsize
 
     def extent(self, n_rows: int) -> Stretch:
         """Return where in the file the pages of the first rows begin and end."""
         first = self.dictionary or self.page(0)
-        last = self.page(int(np.searchsorted(self.starts, n_rows - 1, side="right")) - 1)
+        last = self.page(int(self.starts.searchsorted(n_rows - 1, side="right")) - 1)
         return first.place, last.place + last.n_bytes
 
     def page(self, number: int) -> Page:
@@ -120,14 +120,14 @@ def stored_columns(chunks: list[Chunk], raws: list[NDArray[np.uint8]]) -> list[S
     >>> import pathlib, tempfile
     >>> import numpy as np
     >>> import pyarrow as pa, pyarrow.dataset, pyarrow.parquet
-    >>> from bisector.engine.parquet_chunks import chunks_of
+    >>> from bisector.engine.parquet_chunks import Footer
     >>> from bisector.engine.parquet_pages import stored_columns
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "rows.parquet"
     ...     table = pa.table({"x": np.arange(50_000.0)})
     ...     pa.parquet.write_table(table, path, compression=None, use_dictionary=False)
     ...     (fragment,) = pa.dataset.dataset(path).get_fragments()
-    ...     chunks, raw = chunks_of(fragment, 0, ["x"]), np.fromfile(path, np.uint8)
+    ...     chunks, raw = Footer(fragment).chunks(0, ["x"]), np.fromfile(path, np.uint8)
     >>> (column,) = stored_columns(chunks, [raw[chunk.begin : chunk.end] for chunk in chunks])
     >>> column.is_plain, column.starts[-1]
     (True, np.int64(50000))

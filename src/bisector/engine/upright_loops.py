@@ -17,13 +17,15 @@ _ROWS = 1024
 
 
 @loop
-def copy_rows(addresses: Any, cuts: Any, first: int, count: int, column: int, table: Any, row: int) -> None:
-    """Write rows from `first` on into the table from `row` on, with as many columns from `column` on as it has."""
-    last = column + table.shape[1]
+def copy_rows(addresses: Any, cuts: Any, first: int, count: int, X: Any, targets: Any, row: int) -> None:
+    """Write rows from `first` on into two tables from `row` on: the last columns are those of the targets."""
+    d = X.shape[1]
     for p in range(len(addresses)):
         begin, end = max(first, cuts[p]), min(first + count, cuts[p + 1])
         if begin < end:
-            stand_upright(addresses[p, column:last], begin - cuts[p], end - begin, table, row + begin - first)
+            before, length, below = begin - cuts[p], end - begin, row + begin - first
+            stand_upright(addresses[p, :d], before, length, X, below)
+            stand_upright(addresses[p, d:], before, length, targets, below)
 
 
 @loop
@@ -56,7 +58,7 @@ def warm() -> None:
             given(np.zeros(2, np.int64)),
             0,
             0,
-            0,
             np.zeros((1, 1), dtype),
+            np.zeros((1, 0), dtype),
             0,
         )

@@ -123,9 +123,9 @@ class Design:
         if self.by_loop and not hasattr(X, "tocsr"):
             from bisector.engine.column_products import joint_products
 
-            ones = np.ones((n, int(self.intercept)))
-            joint = joint_products(X, np.concatenate([ones, beside], axis=1), np.zeros(d), np.ones(d), root)
-            return joint[1:, 1:]
+            Y = np.concatenate([np.ones((n, int(self.intercept))), beside], axis=1)
+            width = d + Y.shape[1]
+            return joint_products(X, Y, np.zeros(width), np.ones(width), root)[1:, 1:]
         sparse = hasattr(X, "tocsr")
         dense = np.empty((n, (0 if sparse else d) + self.intercept + beside.shape[1]))
         split = dense.shape[1] - beside.shape[1]

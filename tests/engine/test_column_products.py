@@ -30,7 +30,12 @@ def test_joint_products_are_those_of_the_moved_and_weighted_columns(rows, column
 
 def test_without_weights_the_bits_are_those_of_ones():
     rng = np.random.default_rng(1)
-    X, Y, shift, scale = rng.standard_normal((70, 3)), rng.standard_normal((70, 1)), np.arange(4.0), np.ones(4)
+    X, Y, shift, scale = (
+        rng.standard_normal((70, 3)),
+        rng.standard_normal((70, 1)),
+        np.arange(4.0),
+        np.ones(4),
+    )
     plain = joint_products(X, Y, shift, scale)
     np.testing.assert_array_equal(plain, joint_products(X, Y, shift, scale, np.ones(70)))
     assert plain[0, 0] == 70

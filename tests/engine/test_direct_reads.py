@@ -132,6 +132,16 @@ def test_the_first_parts_go_through_the_cache_when_they_are_read_again(tmp_path,
     assert found == [4, 7, 10]
 
 
+def test_they_do_at_once_if_it_is_known_that_they_will_be(tmp_path, beyond_cache, monkeypatch):
+    needs_direct_reads(write(tmp_path / "rows.parquet"))
+    rows = source(tmp_path / "rows.parquet", "y")
+    rows.read_often = True
+    monkeypatch.setattr(rows._kept, "begin", lambda *_, **__: None)  # so that all of them are read again
+    for passes in range(1, 4):
+        np.testing.assert_array_equal(np.concatenate([block.X for block in rows.blocks()]), ROWS)
+        assert len(beyond_cache) == 3 * passes
+
+
 @pytest.mark.parametrize("whole_groups", [True, False])
 def test_fits_have_the_same_bits(tmp_path, beyond_cache, monkeypatch, whole_groups):
     if not whole_groups:

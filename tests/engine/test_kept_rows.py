@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import bisector
-from bisector import KMeans, LinearRegression
+from bisector import GaussianMixture, KMeans, LinearRegression, LinearSVC, LogisticRegression
 from bisector.engine import kept_rows
 from bisector.engine.dataset_parts import Part
 from bisector.engine.kept_rows import KeptRows
@@ -71,6 +71,28 @@ def test_what_memory_cannot_hold_goes_to_the_scratch_folder(path, decoded, tmp_p
         block = next(rows.blocks(range(1)))
         np.testing.assert_array_equal(block.y, TARGETS[: len(block.X)])
         assert list(folder.iterdir()) == []  # a file without a name
+
+
+def test_what_will_be_read_often_is_decoded_once(path, decoded):
+    rows = source(path, "y")
+    rows.read_often = True
+    for _ in range(4):
+        np.testing.assert_array_equal(read(rows), ROWS)
+    assert len(decoded) == 5
+
+
+def test_fits_say_that_they_read_often(tmp_path, decoded):
+    """Each part is decoded once, after a look at the beginning of the first."""
+    features = tmp_path / "features.parquet"
+    pq.write_table(pa.table(list(ROWS.T), names=[*"abcd"]), features, row_group_size=7_000)
+    for model in (KMeans(3, init=ROWS[:3]), GaussianMixture(2, means_init=ROWS[:2])):
+        model.fit(features)
+        assert len(decoded) <= 1 + 5
+        decoded.clear()
+    for classifier in (LogisticRegression(), LinearSVC()):
+        classifier.fit(features, TARGETS > 0)
+        assert len(decoded) <= 1 + 5
+        decoded.clear()
 
 
 def test_without_a_folder_files_are_decoded_in_every_pass(path, decoded):

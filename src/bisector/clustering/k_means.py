@@ -183,6 +183,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
             raise ValueError(
                 f"n_samples={rows.n_rows} should be >= n_clusters={k}: ask for fewer clusters, or give more rows."
             )
+        rows.read_often = True
         measured = measure(rows, n_jobs=self.n_jobs)
         solved = refine and rows.n_features == 1 and is_feasible(rows.n_rows, k)
         if solved:

@@ -222,6 +222,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         floor = Floor(float(self.reg_covar), self.floor == "added")
         again = self.warm_start and hasattr(self, "_mixture") and self._mixture.means.shape == (k, d)
         rng = check_random_state(self.random_state)
+        rows.read_often = True
         measured = measure(rows, n_jobs=self.n_jobs)
         best: MixtureFit | None = None
         with checkpoint_of(self.checkpoint, self, rows, np.append(measured.mean, measured.scatter)) as kept:

@@ -28,11 +28,10 @@ class Part:
         # What the name of the file's folder tells, as in "year=2024/".
         self._same_everywhere = pyarrow.dataset.get_partition_keys(fragment.partition_expression)
 
-    @property
-    def is_plain(self) -> bool:
-        """Tell whether what was read of it so far needed no decoder."""
-        found = self._columns.values()
-        return bool(found) and all(columns is not None and columns.are_plain for columns in found)
+    def is_plain(self, names: list[str]) -> bool:
+        """Tell whether columns need no decoder: as the file's footer has it, and once they were read, for sure."""
+        columns = self._columns_called(names)
+        return columns is not None and columns.are_plain
 
     def pieces(
         self,
@@ -113,6 +112,4 @@ def parts_of(fragment: Any) -> list[Part]:
     if not hasattr(fragment, "row_groups"):
         return [Part(fragment, fragment.count_rows())]
     metadata, footer = fragment.metadata, Footer(fragment)
-    return [
-        Part(fragment, metadata.row_group(i).num_rows, footer, i) for i in range(metadata.num_row_groups)
-    ]
+    return [Part(fragment, metadata.row_group(i).num_rows, footer, i) for i in range(metadata.num_row_groups)]

@@ -22,8 +22,8 @@ from .sources import Source, float_dtype
 
 # What reading may take of the memory budget, beside what is kept.
 SHARE_FOR_READING = 0.75 - SHARE_FOR_KEEPING
-# What was read so often before is kept when it is read again. Some fits read twice and no more: for what needs no
-# decoder, keeping pays only beyond that.
+# What was read so often before is kept when it is read again, unless a fit says beforehand that it reads often. Some
+# read twice and no more: for what needs no decoder, keeping pays only beyond that.
 READINGS, READINGS_WITHOUT_DECODER = 1, 2
 # What the system's cache is thought to hold of the data while they are read again and again, of the memory that is
 # free now.
@@ -95,11 +95,15 @@ class DatasetSource(Source):
         first, last = int(self.boundaries[numbers.start]), int(self.boundaries[numbers.stop])
         of_first = int(self._starts.searchsorted(first, side="right")) - 1
         of_last = int(self._starts.searchsorted(last))
-        for number, (start, end) in enumerate(pairwise(self._starts[of_first : of_last + 1].tolist()), of_first):
+        for number, (start, end) in enumerate(
+            pairwise(self._starts[of_first : of_last + 1].tolist()), of_first
+        ):
             if start < end:
                 # A part is read from its beginning, whichever of its blocks are wanted.
                 inside = self.boundaries.searchsorted([start, min(end, last)])
-                for first_row, X, targets in self._tables_of(number, self.boundaries[inside[0] : inside[1] + 1]):
+                for first_row, X, targets in self._tables_of(
+                    number, self.boundaries[inside[0] : inside[1] + 1]
+                ):
                     if first <= first_row:
                         yield self._block(first_row, X, targets)
 
@@ -122,9 +126,11 @@ class DatasetSource(Source):
             return
         part = self._parts[number]
         whole = boundaries[-1] - boundaries[0] == part.n_rows
-        worth_it = self._readings[number] >= (READINGS_WITHOUT_DECODER if part.is_plain else READINGS)
+        plain = part.is_plain(self._names)
+        known = self._readings[number] >= (READINGS_WITHOUT_DECODER if plain else READINGS)
+        worth_it = whole and (self.read_often or known)
         rooms = self._rooms if self._stays_out_of_cache(number, int(boundaries[0])) else None
-        keeping = self._kept.begin(part.n_rows, decoded=not part.is_plain) if whole and worth_it else None
+        keeping = self._kept.begin(part.n_rows, decoded=not plain) if worth_it else None
         with keeping or nullcontext():
             for first, X, targets in self._decode(part, boundaries, rooms):
                 if keeping is not None:
@@ -145,18 +151,20 @@ class DatasetSource(Source):
         """
         if self.n_rows <= self._cached_rows or budget() < ROOM:
             return False
-        return not self._readings[number] or first_row + self._parts[number].n_rows > self._cached_rows
+        once = not self._readings[number] and not self.read_often
+        return once or first_row + self._parts[number].n_rows > self._cached_rows
 
     def _decode(self, part: Part, boundaries: NDArray[np.int64], rooms: Rooms | None) -> Iterator[_Rows]:
         """Fill table after table from the columns that arrive in pieces, which are cut as the file likes."""
         from .loops import given
         from .upright_loops import copy_rows
 
-        names = [*(self.feature_names or []), *self._targets]
         sizes, first_row = np.diff(boundaries).tolist(), int(boundaries[0])
         number, filled = 0, 0
         X, targets = self._room(sizes[0])
-        for addresses, cuts in part.pieces(names, self._row_dtype, first_row, sum(sizes), max(sizes), rooms):
+        for addresses, cuts in part.pieces(
+            self._names, self._row_dtype, first_row, sum(sizes), max(sizes), rooms
+        ):
             columns, used, arrived = (given(addresses), given(cuts)), int(cuts[0]), int(cuts[-1])
             while used < arrived:
                 count = min(len(X) - filled, arrived - used)
@@ -174,6 +182,10 @@ class DatasetSource(Source):
         widths = self.n_features, len(self._targets)
         X, targets = (self._tables.empty((n_rows, width), self._row_dtype) for width in widths)
         return X, targets
+
+    @property
+    def _names(self) -> list[str]:
+        return [*(self.feature_names or []), *self._targets]
 
     @property
     def _row_dtype(self) -> np.dtype[Any]:

@@ -53,18 +53,19 @@ class ColumnsOfGroup:
     @property
     def are_plain(self) -> bool:
         """Tell whether, as far as it is known yet, they need no decoder."""
-        return self._stored is not None and all(column.is_plain for column in self._stored)
+        if self._stored is not None:
+            return all(column.is_plain for column in self._stored)
+        return not self._unreadable and not any(chunk.codec or chunk.has_dictionary for chunk in self._chunks)
 
     def pieces(self, dtype: np.dtype[Any], n_rows: int, rooms: Rooms | None) -> Stream:
         """Read the first rows, in pieces that are good until the next one is asked for; or leave them to Arrow.
 
         Given rooms, what is not in the system's cache stays out of it, if it need not be decoded.
         """
-        seem_plain = not any(chunk.codec or chunk.has_dictionary for chunk in self._chunks)
         as_wanted = all(chunk.stored_as == dtype for chunk in self._chunks)
         with open(self._path, "rb", buffering=0) as opened:
             file = opened.fileno()
-            direct = seem_plain and as_wanted and n_rows == self._n_rows
+            direct = self.are_plain and as_wanted and n_rows == self._n_rows
             if not are_in_memory(file, self._extents):
                 if rooms is not None and direct:
                     with opened_directly(self._path) as around:

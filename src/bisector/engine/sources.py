@@ -38,6 +38,8 @@ class Source(ABC):
     y: Any = None
     sample_weight: Any = None
     block_rows: int | None = None
+    # Whether a fit has said that it will pass over the rows many times: what is on a disk is then kept at once.
+    read_often: bool = False
     # Who runs passes over the rows: map_reduce itself, on threads, unless they are elsewhere.
     executor: Any = None
 

@@ -207,7 +207,7 @@ folder, Dask array or dataframe, or list of delayed blocks, of shape (n_samples,
         warm = check_flag("warm_start", self.warm_start)
         check_flag("dual", self.dual)
         rows, codes, classes, stand_in = check_classes(self, X, y, sample_weight, self.class_weight)
-        n_classes = len(classes)
+        n_classes, rows.read_often = len(classes), True
         start = self._start(rows, classes) if warm else None
         problems = [(rows, n_classes, start)]
         if n_classes > 2 and not single:

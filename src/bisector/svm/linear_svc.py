@@ -171,7 +171,7 @@ folder, Dask array or dataframe, or list of delayed blocks, of shape (n_samples,
         task, C = self._task()
         intercept = check_flag("fit_intercept", self.fit_intercept)
         rows, codes, classes, stand_in = check_classes(self, X, y, sample_weight, self.class_weight)
-        given = rows
+        given, rows.read_often = rows, True
         codes = np.asarray(codes)
         weight = np.ones(len(codes)) if rows.sample_weight is None else np.asarray(rows.sample_weight)
         present = weight > 0

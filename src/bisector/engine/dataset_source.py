@@ -22,8 +22,8 @@ from .sources import Source, float_dtype
 
 # What reading may take of the memory budget, beside what is kept.
 SHARE_FOR_READING = 0.75 - SHARE_FOR_KEEPING
-# What was read so often before is kept when it is read again, unless a fit says beforehand that it reads often. Some
-# read twice and no more: for what needs no decoder, keeping pays only beyond that.
+# What was read so often before is kept when it is read again; at once if a fit says that it reads often. Some read
+# twice and no more: for what needs no decoder, keeping pays only beyond that.
 READINGS, READINGS_WITHOUT_DECODER = 1, 2
 # What the system's cache is thought to hold of the data while they are read again and again, of the memory that is
 # free now.

@@ -1,9 +1,10 @@
 """Rows of files that are read again and again, decoded once.
 
 Data that are read a second time are likely to be read a third. So what the second reading decodes is kept, and what
-the first does if a fit has said that it reads often: in memory as far as a share of the budget goes, beyond it in a scratch file if the user named a folder for such
-(``bisector.config(scratch=...)``), else nowhere. Of what needs no decoder, what the third reads is kept, in memory
-only: a scratch file would take as much of the system's cache as the data, and hardly be read faster.
+the first does if a fit has said that it reads often: in memory as far as a share of the budget goes, beyond it in a
+scratch file if the user named a folder for such (``bisector.config(scratch=...)``), else nowhere. What needs no
+decoder is kept in memory only, from the third reading on if nothing was said: a scratch file would take as much of
+the system's cache as the data, and hardly be read faster.
 """
 
 import shutil

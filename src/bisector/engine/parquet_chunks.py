@@ -62,8 +62,13 @@ class Footer:
         if not names or not all(name in columns for name in names):
             return None
         group = self._fragment.metadata.row_group(row_group)
-        found = [_chunk(group.column(number), levels) for number, levels in map(columns.__getitem__, names)]
-        return None if None in found else found
+        found = []
+        for number, levels in map(columns.__getitem__, names):
+            chunk = _chunk(group.column(number), levels)
+            if chunk is None:
+                return None
+            found.append(chunk)
+        return found
 
     @cached_property
     def _columns_of_numbers(self) -> dict[str, tuple[int, int]]:

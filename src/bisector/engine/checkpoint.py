@@ -157,7 +157,12 @@ def checkpoint_of(
 
 @contextmanager
 def checkpoint_of_distances(
-    path: Any, estimator: Any, some: Callable[[], NDArray[Any]], weights: NDArray[np.float64]
+    path: Any,
+    estimator: Any,
+    some: Callable[[], NDArray[Any]],
+    weights: NDArray[np.float64],
+    *,
+    called: str = "distances",
 ) -> Iterator[Checkpoint]:
     """Open the checkpoint of a fit that only compares rows, which may be anything.
 
@@ -166,13 +171,15 @@ def checkpoint_of_distances(
     path, estimator
         As of `checkpoint_of`.
     some : callable
-        Returns distances between some of the rows.
+        Returns distances between some of the rows, or whatever else tells them from others.
     weights : ndarray of shape (n_rows,)
+    called : str
+        What it returns, in the sentence that refuses others.
     """
     if path is None:
         yield NOWHERE
         return
-    data = {"number of rows": str(len(weights)), "weights": _digest(weights), "distances": _digest(some())}
+    data = {"number of rows": str(len(weights)), "weights": _digest(weights), called: _digest(some())}
     with _opened(path, estimator, data) as kept:
         yield kept
 

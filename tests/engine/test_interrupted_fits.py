@@ -20,10 +20,13 @@ from bisector import (
     LassoCV,
     Levenshtein,
     LinearSVC,
+    RBFNetworkClassifier,
+    RBFNetworkRegressor,
     Spectrum,
 )
 from bisector.engine import checkpoint as checkpoints
 from bisector.engine.sources import source
+from bisector.rbf import rbf_network_classifier
 from bisector.solvers import exemplar_lloyd, kernel_lloyd, linear_svm, penalised_path
 
 RNG = np.random.default_rng(0)
@@ -117,8 +120,38 @@ FITS |= {
     "kernel means, ended early": (KernelKMeans(6, gamma=0.2, max_iter=2), X[:200]),
 }  # fmt: skip
 
+FITS |= {
+    "bumps on means": (RBFNetworkRegressor(8, random_state=0), X[:300], TWO[:300], WEIGHT[:300]),
+    "bumps on a mixture": (
+        RBFNetworkRegressor(4, centers="mixture", width="own", random_state=0), X[:300, :2], SCORES[:300],
+    ),
+    "bumps on rows": (
+        RBFNetworkRegressor([2, 4], centers="farthest", metric="manhattan", random_state=1), X[:100], SCORES[:100],
+    ),
+    "bumps, their number chosen": (
+        RBFNetworkClassifier([3, 6], alpha="cv", random_state=0), X[:200], BANDS[:200], WEIGHT[:200],
+    ),
+    "bumps and log-odds": (
+        RBFNetworkClassifier([2, 5], alpha=0.1, output="logistic", random_state=0), X[:200], BANDS[:200],
+    ),
+    "bumps and log-odds, a mixture": (
+        RBFNetworkClassifier(3, centers="mixture", output="logistic", penalty="curvature", random_state=0),
+        X[:120, :2], SIDES[:120],
+    ),
+    "bumps among words": (
+        RBFNetworkClassifier([3, 5], centers="farthest", width="own", metric=Levenshtein(), random_state=0),
+        WORDS, BANDS[:150],
+    ),
+}  # fmt: skip
+
 # Of those that note much, every so many notes are enough.
-STRIDES = {"separable, hinge": 11, "few weights, three planes": 13}
+STRIDES = {
+    "separable, hinge": 11,
+    "few weights, three planes": 13,
+    "bumps, their number chosen": 7,
+    "bumps and log-odds": 7,
+    "bumps and log-odds, a mixture": 17,
+}
 
 
 def interrupted_after(count: int, monkeypatch: pytest.MonkeyPatch, model: Any, *data: Any) -> bool:
@@ -254,6 +287,45 @@ def test_clusters_of_other_data_and_parameters_are_refused(tmp_path, monkeypatch
                 clone(model).set_params(**other).fit(*data)
         model.fit(rows)
         assert not path.exists()
+
+
+def test_networks_from_no_seed_and_of_other_data(tmp_path, monkeypatch):
+    """A seed is drawn once; other targets, and rows elsewhere, are refused."""
+    rows, targets = np.round(16 * X[:200]), SCORES[:200]
+    model = RBFNetworkRegressor([4, 8], random_state=np.random.RandomState(3), checkpoint=tmp_path / "kept")
+    whole = clone(model).set_params(checkpoint=None).fit(rows, targets)
+    assert interrupted_after(9, monkeypatch, model, rows, targets)
+    for data, what in (
+        ((rows + 16.0, targets), "distances"),
+        ((rows, -targets), "targets"),
+        ((rows, targets, 1 + WEIGHT[:200]), "weights"),
+    ):
+        with pytest.raises(ValueError, match=f"was made from other data: the {what} differ"):
+            clone(model).fit(*data)
+    with pytest.raises(ValueError, match="was made with width='auto', not 2"):
+        clone(model).set_params(width=2.0).fit(rows, targets)
+    model.fit(rows, targets)
+    np.testing.assert_array_equal(model.cv_errors_, whole.cv_errors_)
+    np.testing.assert_array_equal(model.predict(X), whole.predict(X))
+    model.set_params(random_state=None)
+    assert interrupted_after(9, monkeypatch, model, rows, targets)
+    seed = int(checkpoints._read(tmp_path / "kept")["seed:seed"])
+    np.testing.assert_array_equal(
+        model.fit(rows, targets).coef_,
+        clone(model).set_params(random_state=seed, checkpoint=None).fit(rows, targets).coef_,
+    )
+
+
+def test_a_network_that_did_not_converge_is_told_of_after_going_on(tmp_path, monkeypatch):
+    solve = rbf_network_classifier.logistic
+    monkeypatch.setattr(rbf_network_classifier, "logistic", lambda *a, **k: solve(*a, **k, max_iter=1))
+    model = RBFNetworkClassifier(
+        [2, 4], alpha=1e-6, output="logistic", random_state=0, checkpoint=tmp_path / "kept"
+    )
+    assert interrupted_after(30, monkeypatch, model, X[:200], BANDS[:200])
+    monkeypatch.setattr(rbf_network_classifier, "logistic", solve)
+    with pytest.warns(ConvergenceWarning, match="still improved when Newton's method ended"):
+        model.fit(X[:200], BANDS[:200])
 
 
 def test_starts_that_are_done_are_not_done_again(tmp_path, monkeypatch):

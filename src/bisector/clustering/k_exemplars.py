@@ -17,13 +17,11 @@ from bisector.engine.items import picked
 from bisector.engine.seeds import seed_of
 from bisector.engine.validation import check_choice, check_count, store
 from bisector.exemplars.centroids import CENTROIDS
-from bisector.solvers.distance_lines import MadeLines
+from bisector.solvers.distance_lines import MadeLines, telling_lines
 from bisector.solvers.exemplar_lloyd import Exemplars, exemplar_lloyd
 from bisector.solvers.medoid_build import far_rows, random_rows, scattered_rows
 
 _STARTS = ("k-medoids++", "random", "farthest-first")
-# Data are told from others by the distances of all rows to so many of them.
-_ROWS_TO_COMPARE = 4
 
 
 class KExemplars(ExemplarClusters):
@@ -184,9 +182,7 @@ class KExemplars(ExemplarClusters):
 
         Points need more: they depend on where the rows are, of which distances say nothing.
         """
-        rows = given.rows
-        few = np.unique(np.linspace(0, len(rows) - 1, _ROWS_TO_COMPARE).astype(np.int64))
-        lines, _ = MadeLines(given.distance, rows, n_jobs=self.n_jobs).of(few)
+        lines = telling_lines(given.distance, given.rows, n_jobs=self.n_jobs)
         return np.append(lines, given.items.sum(axis=0) if points else ())
 
     def _best(self, given: CheckedInput, exemplar: Exemplar, n_clusters: int, kept: Checkpoint) -> Exemplars:

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from bisector import RBFNetworkClassifier, RBFNetworkRegressor
+from bisector.engine import checkpoint
 from bisector.rbf import partitioned_network
 
 RNG = np.random.default_rng(9)
@@ -101,3 +102,33 @@ def test_many_rows_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_bumps_on_all_rows_are_refused() -> None:
     with pytest.raises(TypeError, match="take centers='kmeans', or fit a sample of the rows"):
         RBFNetworkRegressor(centers="all").fit(chunked(X), Y)
+
+
+@pytest.mark.parametrize("output", ["linear", "logistic"])
+def test_an_interrupted_fit_draws_the_same_sample_again(output, tmp_path, monkeypatch):
+    """The generator has moved on meanwhile; what it gave is in the file."""
+    monkeypatch.setattr(partitioned_network, "SAMPLE_ROWS", 200)
+    rows, labels, path = chunked(X), chunked(LABELS), tmp_path / "kept"
+    model = RBFNetworkClassifier([3, 5], alpha=0.1, output=output, random_state=np.random.RandomState(4))
+    whole = refit(model.set_params(random_state=np.random.RandomState(4)), rows, labels)
+    note = checkpoint._File.note
+    for last in (2, 12, 40):
+        model.set_params(random_state=np.random.RandomState(4), checkpoint=path)
+        with monkeypatch.context() as patched:
+            seen: list[str] = []
+
+            def noting(self: Any, name: str, seen: list[str] = seen, last: int = last, **values: Any) -> None:
+                note(self, name, **values)
+                seen.append(name)
+                if len(seen) == last:
+                    raise KeyboardInterrupt
+
+            patched.setattr(checkpoint._File, "note", noting)
+            with pytest.raises(KeyboardInterrupt):
+                model.fit(rows, labels)
+        assert path.exists()
+        model.fit(rows, labels)
+        assert not path.exists()
+        np.testing.assert_array_equal(model.coef_, whole.coef_)
+        np.testing.assert_array_equal(model.centers_, whole.centers_)
+        np.testing.assert_array_equal(model.cv_errors_, whole.cv_errors_)

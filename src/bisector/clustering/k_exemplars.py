@@ -12,11 +12,12 @@ from bisector.clustering.cluster_counts import checked_number, warn_of_empty
 from bisector.clustering.exemplar_clusters import CheckedInput, ExemplarClusters, checked_input
 from bisector.distances.distance import Exemplar
 from bisector.distances.precomputed import Precomputed
+from bisector.engine.checkpoint import Checkpoint, checkpoint_of_distances
 from bisector.engine.items import picked
 from bisector.engine.seeds import seed_of
 from bisector.engine.validation import check_choice, check_count, store
 from bisector.exemplars.centroids import CENTROIDS
-from bisector.solvers.distance_lines import MadeLines
+from bisector.solvers.distance_lines import MadeLines, telling_lines
 from bisector.solvers.exemplar_lloyd import Exemplars, exemplar_lloyd
 from bisector.solvers.medoid_build import far_rows, random_rows, scattered_rows
 
@@ -49,6 +50,10 @@ class KExemplars(ExemplarClusters):
     n_jobs : int, default=None
         Number of threads; None means all cores allowed here, one inside a joblib worker. The result is the same for
         any number.
+    checkpoint : str or path, default=None
+        A file in which a long fit keeps what it has reached, every few seconds. If the fit is interrupted, even
+        killed, the same call goes on from there, to the same result bit for bit; other data or parameters are
+        refused. The file is removed when the fit ends.
 
     Attributes
     ----------
@@ -100,6 +105,7 @@ class KExemplars(ExemplarClusters):
         max_iter: int = 300,
         random_state: Any = 0,
         n_jobs: int | None = None,
+        checkpoint: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.metric = metric
@@ -109,6 +115,7 @@ class KExemplars(ExemplarClusters):
         self.max_iter = max_iter
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find the exemplars.
@@ -135,14 +142,19 @@ class KExemplars(ExemplarClusters):
                 'exemplar="medoid".'
             )
         n_clusters = checked_number(self.n_clusters, given.n_counted)
-        found = self._best(given, exemplar, n_clusters)
+
+        def told() -> NDArray[np.float64]:
+            return self._told(given, points=exemplar in CENTROIDS)
+
+        with checkpoint_of_distances(self.checkpoint, self, told, given.all_weights) as kept:
+            found = self._best(given, exemplar, n_clusters, kept)
+            labels, distances = self._nearest(given.distance, given.all_rows, found.references)
         if not found.converged:
             warnings.warn(
                 f"KExemplars ended after {found.n_iter} rounds while the objective still fell: raise max_iter.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        labels, distances = self._nearest(given.distance, given.all_rows, found.references)
         warn_of_empty(labels, n_clusters)
         learned: dict[str, Any] = {"cluster_centers_": found.points}
         if found.medoids is not None:
@@ -165,7 +177,15 @@ class KExemplars(ExemplarClusters):
             **learned,
         )
 
-    def _best(self, given: CheckedInput, exemplar: Exemplar, n_clusters: int) -> Exemplars:
+    def _told(self, given: CheckedInput, *, points: bool) -> NDArray[np.float64]:
+        """Return distances of all rows to a few, by which these data can be told from others.
+
+        Points need more: they depend on where the rows are, of which distances say nothing.
+        """
+        lines = telling_lines(given.distance, given.rows, n_jobs=self.n_jobs)
+        return np.append(lines, given.items.sum(axis=0) if points else ())
+
+    def _best(self, given: CheckedInput, exemplar: Exemplar, n_clusters: int, kept: Checkpoint) -> Exemplars:
         """Run from every start; return the one with the lowest objective."""
         max_iter, n_init = check_count("max_iter", self.max_iter), check_count("n_init", self.n_init)
         rng = np.random.default_rng(seed_of(self.random_state))
@@ -175,13 +195,15 @@ class KExemplars(ExemplarClusters):
         rows, weights = given.rows, given.weights
         drawn = isinstance(self.init, str) and self.init != "farthest-first"
 
-        def run() -> Exemplars:
-            start = self._start(given, exemplar, n_clusters, rng)
+        def run(own: Checkpoint) -> Exemplars:
+            start = own.drawn("start", rng, lambda: {"start": self._start(given, exemplar, n_clusters, rng)})
             return exemplar_lloyd(
-                given.distance, items, rows, exemplar, start, weights, max_iter=max_iter, n_jobs=self.n_jobs
-            )
+                given.distance, items, rows, exemplar, start["start"], weights, max_iter=max_iter,
+                n_jobs=self.n_jobs, kept=own,
+            )  # fmt: skip
 
-        return min((run() for _ in range(n_init if drawn else 1)), key=lambda found: float(found.history[-1]))
+        runs = (run(kept.part(f"run {number}")) for number in range(n_init if drawn else 1))
+        return min(runs, key=lambda found: float(found.history[-1]))
 
     def _start(
         self, given: CheckedInput, exemplar: Exemplar, n_clusters: int, rng: np.random.Generator

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from bisector.clustering.cluster_counts import checked_number, warn_of_empty
 from bisector.clustering.cluster_reasons import told_distances
 from bisector.distances.reductions import cut, write_all
+from bisector.engine.checkpoint import Checkpoint, checkpoint_of_distances
 from bisector.engine.explanation import Explanation, account_of
 from bisector.engine.seeds import seed_of
 from bisector.engine.show import number
@@ -32,6 +33,7 @@ from bisector.solvers.kernel_lloyd import (
     kernel_lloyd,
     nearest_start,
     scattered_start,
+    small_labels,
 )
 
 Floats = NDArray[np.float64]
@@ -70,6 +72,10 @@ class KernelKMeans(ClusterMixin, HoldsValues, BaseEstimator):
     n_jobs : int, default=None
         Number of threads; None means all cores allowed here, one inside a joblib worker. The result is the same for
         any number.
+    checkpoint : str or path, default=None
+        A file in which a long fit keeps what it has reached, every few seconds. If the fit is interrupted, even
+        killed, the same call goes on from there, to the same result bit for bit; other data or parameters are
+        refused. The file is removed when the fit ends.
 
     Attributes
     ----------
@@ -125,6 +131,7 @@ class KernelKMeans(ClusterMixin, HoldsValues, BaseEstimator):
         max_iter: int = 300,
         random_state: Any = 0,
         n_jobs: int | None = None,
+        checkpoint: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.kernel = kernel
@@ -138,6 +145,7 @@ class KernelKMeans(ClusterMixin, HoldsValues, BaseEstimator):
         self.max_iter = max_iter
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find the clusters.
@@ -170,23 +178,30 @@ sets; or kernel values of shape (n_rows, n_rows)
             rows = FeatureRows.of(kernel, picked(items, counted))
             assert rows.prepared is not None
             pairs = ComputedPairs(rows.kernel, rows.prepared, self.n_jobs)
-        found = self._best(pairs, n_clusters, own, counted, n)
+        with checkpoint_of_distances(
+            self.checkpoint,
+            self,
+            pairs.some_values,
+            np.ones(n) if weights is None else weights,
+            called="kernel values",
+        ) as kept:
+            found = self._best(pairs, n_clusters, own, counted, n, kept)
+            learned = {
+                "kernel_": rows.kernel,
+                "X_fit_": rows.items,
+                "_rows": rows,
+                "_columns": counted,
+                "_n_training": n,
+                "_found": found,
+            }
+            labels = np.empty(n, dtype=np.int64)
+            labels[counted] = found.labels
+            others = np.setdiff1d(np.arange(n), counted)
+            if len(others):
+                vars(stand_in).update(learned)
+                labels[others] = stand_in._assigned(picked(items, others))
         self._warn(found)
         warn_of_empty(found.labels, n_clusters)
-        learned = {
-            "kernel_": rows.kernel,
-            "X_fit_": rows.items,
-            "_rows": rows,
-            "_columns": counted,
-            "_n_training": n,
-            "_found": found,
-        }
-        labels = np.empty(n, dtype=np.int64)
-        labels[counted] = found.labels
-        others = np.setdiff1d(np.arange(n), counted)
-        if len(others):
-            vars(stand_in).update(learned)
-            labels[others] = stand_in._assigned(picked(items, others))
         return store(
             self,
             stand_in,
@@ -298,19 +313,27 @@ sets; or kernel values of shape (n_rows, n_rows)
         return self.kernel_.diagonal(self.kernel_.prepare(items, like=self._rows.prepared))
 
     def _best(
-        self, pairs: KernelPairs, n_clusters: int, weights: Floats, counted: Integers, n_rows: int
-    ) -> KernelClusters:
+        self, pairs: KernelPairs, n_clusters: int, weights: Floats, counted: Integers, n_rows: int,
+        kept: Checkpoint,
+    ) -> KernelClusters:  # fmt: skip
         """Run from every start; return the one with the lowest objective."""
         max_iter, n_init = check_count("max_iter", self.max_iter), check_count("n_init", self.n_init)
         rng = np.random.default_rng(seed_of(self.random_state))
         centroid = self.assign == "centroid"
 
-        def run() -> KernelClusters:
+        def begin() -> dict[str, Any]:
             start = self._start(pairs, n_clusters, weights, rng, counted, n_rows)
-            return kernel_lloyd(pairs, start, n_clusters, weights, centroid=centroid, max_iter=max_iter)
+            return {"labels": small_labels(start, n_clusters)}
+
+        def run(own: Checkpoint) -> KernelClusters:
+            start = own.drawn("start", rng, begin)["labels"].astype(np.int64)
+            return kernel_lloyd(
+                pairs, start, n_clusters, weights, centroid=centroid, max_iter=max_iter, kept=own
+            )
 
         drawn = isinstance(self.init, str)
-        return min((run() for _ in range(n_init if drawn else 1)), key=lambda found: float(found.history[-1]))
+        runs = (run(kept.part(f"run {number}")) for number in range(n_init if drawn else 1))
+        return min(runs, key=lambda found: float(found.history[-1]))
 
     def _start(
         self, pairs: KernelPairs, n_clusters: int, weights: Floats, rng: np.random.Generator, counted: Integers,

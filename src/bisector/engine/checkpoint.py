@@ -54,7 +54,7 @@ class Checkpoint:
         return None
 
     def forget(self, name: str) -> None:
-        """Drop what was noted under a name and is not needed any more."""
+        """Drop what was noted under a name, or by the part of that name, and is not needed any more."""
 
     def part(self, name: str) -> "Checkpoint":
         """Return the checkpoint of a part of the fit, whose names are its own."""
@@ -157,7 +157,13 @@ def checkpoint_of(
 
 @contextmanager
 def checkpoint_of_distances(
-    path: Any, estimator: Any, some: Callable[[], NDArray[Any]], weights: NDArray[np.float64]
+    path: Any,
+    estimator: Any,
+    some: Callable[[], NDArray[Any]],
+    weights: NDArray[np.float64],
+    *,
+    targets: NDArray[Any] | None = None,
+    called: str = "distances",
 ) -> Iterator[Checkpoint]:
     """Open the checkpoint of a fit that only compares rows, which may be anything.
 
@@ -166,13 +172,21 @@ def checkpoint_of_distances(
     path, estimator
         As of `checkpoint_of`.
     some : callable
-        Returns distances between some of the rows.
+        Returns distances between some of the rows, or whatever else tells them from others.
     weights : ndarray of shape (n_rows,)
+    targets : ndarray, optional
+    called : str
+        What `some` returns, in the sentence that refuses others.
     """
     if path is None:
         yield NOWHERE
         return
-    data = {"number of rows": str(len(weights)), "weights": _digest(weights), "distances": _digest(some())}
+    data = {
+        "number of rows": str(len(weights)),
+        "targets": _beside(targets),
+        "weights": _digest(weights),
+        called: _digest(some()),
+    }
     with _opened(path, estimator, data) as kept:
         yield kept
 
@@ -225,7 +239,8 @@ class _File(_Kept):
 
     def forget(self, name: str) -> None:
         with self._lock:
-            self._notes = {key: value for key, value in self._notes.items() if not key.startswith(f"{name}:")}
+            own = (f"{name}:", f"{name}/")
+            self._notes = {key: value for key, value in self._notes.items() if not key.startswith(own)}
 
     def recall(self, name: str) -> Arrays | None:
         start = f"{name}:"

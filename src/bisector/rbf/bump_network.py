@@ -3,18 +3,23 @@
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bisector.distances.distance import Distance, Rows
 from bisector.distances.estimator_input import check_items, tell_input_tags
 from bisector.distances.names import resolve
+from bisector.distances.numeric_rows import NumericRows
 from bisector.distances.precomputed import Precomputed
+from bisector.engine.checkpoint import Checkpoint, checkpoint_of_distances
 from bisector.engine.map_reduce import map_blocks
 from bisector.engine.progress import track
 from bisector.engine.row_sums import total_weight
@@ -32,6 +37,7 @@ from bisector.rbf.widths import network_widths
 from bisector.solvers.bump_centres import WAYS, Centres, n_distinct, place_centres
 from bisector.solvers.bump_features import BumpFeatures, Bumps
 from bisector.solvers.bump_weights import MISSED, SHARES, BumpWeights, least_error
+from bisector.solvers.distance_lines import telling_lines
 from bisector.solvers.mixture_shapes import SHAPES
 
 Floats = NDArray[np.float64]
@@ -110,6 +116,7 @@ class BumpNetwork(HoldsValues, BaseEstimator):
     metric: Any
     random_state: Any
     n_jobs: Any
+    checkpoint: Any
 
     _network: Network
     metric_: Distance
@@ -145,8 +152,29 @@ class BumpNetwork(HoldsValues, BaseEstimator):
         weights = check_weights(sample_weight, len(rows))
         return stand_in, distance, rows, np.ones(len(rows)) if weights is None else weights
 
+    def _noting(self, distance: Distance, task: Task) -> AbstractContextManager[Checkpoint]:
+        """Open the checkpoint of a fit to rows that are here.
+
+        They are known by distances; and rows of numbers by their sums too, since means are noted.
+        """
+
+        def told() -> Floats:
+            sums = task.rows.values.sum(axis=0) if isinstance(task.rows, NumericRows) else ()
+            return np.append(telling_lines(distance, task.rows, n_jobs=self.n_jobs), sums)
+
+        return checkpoint_of_distances(self.checkpoint, self, told, task.weights, targets=task.targets)
+
+    def _seed(self, kept: Checkpoint, name: str) -> int:
+        """Return a seed, which a fit that goes on does not draw again."""
+        known = kept.recall(name)
+        seed = seed_of(self.random_state) if known is None else int(known["seed"])
+        kept.note(name, seed=seed)
+        return seed
+
     @abstractmethod
-    def _solve(self, bumps: Bumps, task: Task, labels: Any, alpha: float | None) -> BumpWeights:
+    def _solve(
+        self, bumps: Bumps, task: Task, labels: Any, alpha: float | None, kept: Checkpoint
+    ) -> BumpWeights:
         """Fit the weights of bumps."""
 
     @abstractmethod
@@ -154,41 +182,41 @@ class BumpNetwork(HoldsValues, BaseEstimator):
         """Return the total loss of signals."""
 
     def _learn(
-        self, distance: Distance, task: Task, kept: NDArray[np.int64], whole: Task | None = None
+        self,
+        distance: Distance,
+        task: Task,
+        numbers: NDArray[np.int64],
+        kept: Checkpoint,
+        whole: Task | None = None,
     ) -> dict[str, Any]:
         """Fit a network, after choosing what is left to cross-validation; return what is learned.
 
-        `kept` are the numbers, among the rows as they came, of those of the task. These may be a sample of the
-        `whole`, on which the heights are fitted.
+        `numbers` are those of the task's rows among the rows as they came. These may be a sample of the `whole`,
+        on which the heights are fitted.
         """
-        seed = seed_of(self.random_state)
         total = float(task.weights.sum()) if whole is None else total_weight(whole.rows)
         counts, alphas = self._counts(distance, task), self._alphas(task, total)
+        seed = self._seed(kept, "seed")
         learned: dict[str, Any] = {}
-        chosen = (0, 0)
+        chosen, settled = (0, 0), True
         if len(counts) > 1 or len(alphas) > 1:
-            errors = self._validated(distance, task, counts, alphas, seed, total)
+            errors, settled = self._validated(distance, task, counts, alphas, seed, total, kept)
             chosen = divmod(least_error(errors.ravel()), len(alphas))
             learned = {"cv_n_centers_": np.array(counts), "cv_errors_": errors}
             if len(alphas) > 1:
                 learned["cv_alphas_"] = np.array(alphas)
-        bumps, labels, numbers = self._placed(distance, task, counts[chosen[0]], seed)
-        found = self._solve(bumps, task if whole is None else whole, labels, alphas[chosen[1]])
-        network = Network(bumps, found, numbers, labels is not None)
-        weights = network.weights
-        if weights.alpha == 0 and network.on_all and weights.gap > MISSED:
-            warnings.warn(
-                "The bumps are so wide that floating point does not tell them apart: the network misses a target "
-                f"by {weights.gap:.2g} of the largest. Give a smaller width, or alpha above zero.",
-                stacklevel=3,
-            )
+        last = kept.part("network")
+        bumps, labels, on_rows = self._placed(distance, task, counts[chosen[0]], seed, last)
+        weights = self._solve(bumps, task if whole is None else whole, labels, alphas[chosen[1]], last)
+        weights = replace(weights, converged=weights.converged and settled)
+        network = Network(bumps, weights, on_rows, labels is not None)
         own = len(bumps.widths) > 1
         return {
             **learned,
             "metric_": distance,
             "bump_": bumps.bump,
             "n_centers_": len(bumps),
-            "center_indices_": None if network.numbers is None else kept[network.numbers],
+            "center_indices_": None if on_rows is None else numbers[on_rows],
             "centers_": getattr(bumps.centres, "values", None),
             "width_": bumps.widths if own else float(bumps.widths[0]),
             "precision_roots_": bumps.roots,
@@ -199,6 +227,22 @@ class BumpNetwork(HoldsValues, BaseEstimator):
             "gap_": weights.gap,
             "_network": network,
         }
+
+    def _warn(self, network: Network) -> None:
+        """Warn of a network that is not what was asked for; called by `fit`."""
+        weights = network.weights
+        if not weights.converged:
+            warnings.warn(
+                "The weights still improved when Newton's method ended: raise alpha, or use fewer bumps.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        if weights.alpha == 0 and network.on_all and weights.gap > MISSED:
+            warnings.warn(
+                "The bumps are so wide that floating point does not tell them apart: the network misses a target "
+                f"by {weights.gap:.2g} of the largest. Give a smaller width, or alpha above zero.",
+                stacklevel=3,
+            )
 
     def _counts(self, distance: Distance, task: Task) -> list[int]:
         if not isinstance(self.centers, str):
@@ -242,10 +286,11 @@ class BumpNetwork(HoldsValues, BaseEstimator):
         alphas: list[float | None],
         seed: int,
         total: float,
-    ) -> Floats:
+        kept: Checkpoint,
+    ) -> tuple[Floats, bool]:
         """Return the mean loss at rows left out, five parts in turn, for every number of centres and alpha.
 
-        An alpha is meant for rows of a `total` weight.
+        An alpha is meant for rows of a `total` weight. Also tell whether all networks converged.
         """
         n = len(task.rows)
         if n < 2 * _FOLDS:
@@ -254,30 +299,43 @@ class BumpNetwork(HoldsValues, BaseEstimator):
                 "n_centers and alpha as numbers."
             )
         part_of = np.random.RandomState(seed).permutation(n) % _FOLDS
-        errors = np.zeros((len(counts), len(alphas)))
+        errors, n_done, settled = np.zeros((len(counts), len(alphas))), 0, True
+        known = kept.recall("validated")
+        if known is not None:
+            errors, n_done, settled = known["errors"], int(known["n_done"]), bool(known["settled"])
         with track("validating", total=_FOLDS * errors.size) as bar:
             for fold in range(_FOLDS):
                 learned = task.part(np.flatnonzero(part_of != fold))
                 asked = task.part(np.flatnonzero(part_of == fold))
                 share = learned.weights.sum() / total
                 for i, count in enumerate(counts):
-                    bumps, labels, _ = self._placed(distance, learned, count, seed)
-                    for j, alpha in enumerate(alphas):
+                    before = (fold * len(counts) + i) * len(alphas)
+                    if n_done >= before + len(alphas):
+                        continue
+                    name = f"part {fold}, number {i}"
+                    own = kept.part(name)
+                    bumps, labels, _ = self._placed(distance, learned, count, seed, own)
+                    for j in range(n_done - before, len(alphas)):
+                        alpha, solving = alphas[j], f"alpha {j}"
                         strength = None if alpha is None else alpha * share
-                        network = Network(bumps, self._solve(bumps, learned, labels, strength))
-                        signals = network.signals(asked.rows, self.n_jobs)
+                        found = self._solve(bumps, learned, labels, strength, own.part(solving))
+                        signals = Network(bumps, found).signals(asked.rows, self.n_jobs)
                         errors[i, j] += self._loss(signals, asked.targets, asked.weights)
+                        n_done, settled = n_done + 1, settled and found.converged
+                        kept.note("validated", errors=errors, n_done=n_done, settled=settled)
+                        own.forget(solving)
                         bar.advance()
-        return errors / task.weights.sum()
+                    kept.forget(name)
+        return errors / task.weights.sum(), settled
 
     def _placed(
-        self, distance: Distance, task: Task, k: int, seed: int
+        self, distance: Distance, task: Task, k: int, seed: int, kept: Checkpoint
     ) -> tuple[Bumps, NDArray[np.int64] | None, NDArray[np.int64] | None]:
         """Return bumps; on which of them each row stands, if there is one on all; and which rows they are."""
         random = np.random.RandomState(seed)
         if isinstance(self.centers, str):
             placed = place_centres(
-                self.centers, k, distance, task.rows, task.weights, random, n_jobs=self.n_jobs
+                self.centers, k, distance, task.rows, task.weights, random, n_jobs=self.n_jobs, kept=kept
             )
         else:
             placed = Centres(distance.prepare(self.centers, like=task.rows, name="centers"))

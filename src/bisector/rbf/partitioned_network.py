@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from bisector.distances.distance import Distance
 from bisector.distances.estimator_input import check_collection
-from bisector.engine.seeds import seed_of
+from bisector.engine.checkpoint import NOWHERE, Checkpoint
 from bisector.engine.sources import Source
 from bisector.rbf.bump_network import BumpNetwork, Task
 
@@ -34,7 +34,9 @@ class Sampled(NamedTuple):
     whole: Task
 
 
-def sampled(model: BumpNetwork, rows: Source, targets: Any, n_classes: int = 0) -> Sampled:
+def sampled(
+    model: BumpNetwork, rows: Source, targets: Any, n_classes: int = 0, *, kept: Checkpoint = NOWHERE
+) -> Sampled:
     """Draw rows of a collection, with their targets, of shape (n_rows, n_targets), and weights."""
     distance = model._checked_metric()
     if isinstance(model.centers, str) and model.centers == "all":
@@ -46,7 +48,7 @@ def sampled(model: BumpNetwork, rows: Source, targets: Any, n_classes: int = 0) 
     weights: Any = rows.sample_weight
     counted = np.arange(rows.n_rows) if weights is None else np.flatnonzero(np.asarray(weights))
     if len(counted) > SAMPLE_ROWS:
-        rng = np.random.default_rng(seed_of(model.random_state))
+        rng = np.random.default_rng(model._seed(kept, "sample"))
         counted = np.sort(rng.choice(counted, SAMPLE_ROWS, replace=False))
     held = np.ones(len(counted)) if weights is None else weights.take(counted)
     items = distance.prepare(rows.take(counted).astype(np.float64, copy=False))

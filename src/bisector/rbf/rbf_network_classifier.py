@@ -1,15 +1,14 @@
 """Classification by a network of radial basis functions (LFD 6.3.1 and 6.3.2)."""
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from bisector.engine.checkpoint import Checkpoint, checkpoint_of
 from bisector.engine.columns import mapped
 from bisector.engine.decisions import explain_sums
 from bisector.engine.explanation import Explanation
@@ -34,7 +33,7 @@ class RBFNetworkClassifier(ClassifierMixin, BumpNetwork):
 
     Parameters
     ----------
-    n_centers, centers, width, penalty, bump, metric, random_state, n_jobs
+    n_centers, centers, width, penalty, bump, metric, random_state, n_jobs, checkpoint
         As for `RBFNetworkRegressor`.
     alpha : float, "gcv" or "cv", default="gcv"
         The strength of the penalty, as for `RBFNetworkRegressor`. With output="logistic" both words mean that of
@@ -88,6 +87,7 @@ class RBFNetworkClassifier(ClassifierMixin, BumpNetwork):
         metric: Any = "euclidean",
         random_state: Any = None,
         n_jobs: int | None = None,
+        checkpoint: Any = None,
     ) -> None:
         self.n_centers = n_centers
         self.centers = centers
@@ -99,6 +99,7 @@ class RBFNetworkClassifier(ClassifierMixin, BumpNetwork):
         self.metric = metric
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Place the bumps and fit their heights.
@@ -119,10 +120,13 @@ class RBFNetworkClassifier(ClassifierMixin, BumpNetwork):
             stand_in, classes, learned = self._learn_partitions(X, y, sample_weight)
         else:
             stand_in, distance, rows, weights = self._start(X, sample_weight)
-            kept = np.flatnonzero(weights)
-            codes, classes = kept_labels(self, y, len(rows), kept)
+            counted = np.flatnonzero(weights)
+            codes, classes = kept_labels(self, y, len(rows), counted)
             targets = self._targets(codes, len(classes))
-            learned = self._learn(distance, Task(rows.take(kept), targets, weights[kept], len(classes)), kept)
+            task = Task(rows.take(counted), targets, weights[counted], len(classes))
+            with self._noting(distance, task) as kept:
+                learned = self._learn(distance, task, counted, kept)
+        self._warn(learned["_network"])
         found: BumpWeights = learned["_network"].weights
         single = len(classes) == 2
         return store(
@@ -145,8 +149,11 @@ class RBFNetworkClassifier(ClassifierMixin, BumpNetwork):
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Any, NDArray[Any], dict[str, Any]]:
         rows, codes, classes, stand_in = check_classes(self, X, y, sample_weight)
-        found = sampled(self, rows, self._targets(codes, len(classes)), len(classes))
-        return stand_in, classes, self._learn(found.distance, found.sample, found.numbers, found.whole)
+        targets = self._targets(codes, len(classes))
+        with checkpoint_of(self.checkpoint, self, rows) as kept:
+            found = sampled(self, rows, targets, len(classes), kept=kept)
+            learned = self._learn(found.distance, found.sample, found.numbers, kept, found.whole)
+        return stand_in, classes, learned
 
     @by_rows
     def decision_function(self, X: Any) -> Floats:
@@ -200,7 +207,9 @@ class RBFNetworkClassifier(ClassifierMixin, BumpNetwork):
     def _has_gcv(self) -> bool:
         return bool(self.output == "linear")
 
-    def _solve(self, bumps: Bumps, task: Task, labels: Any, alpha: float | None) -> BumpWeights:
+    def _solve(
+        self, bumps: Bumps, task: Task, labels: Any, alpha: float | None, kept: Checkpoint
+    ) -> BumpWeights:
         if self.output == "linear":
             return fit_weights(bumps, *task[:3], labels, alpha, self.penalty, n_jobs=self.n_jobs)
         assert alpha is not None
@@ -209,16 +218,11 @@ class RBFNetworkClassifier(ClassifierMixin, BumpNetwork):
         features = features_of(bumps, task.rows, codes, task.weights, mix)
         strength = np.inf if alpha == 0 else 1 / alpha
         found = logistic(
-            features, task.n_classes, C=strength, intercept=labels is None, tol=1e-6, n_jobs=self.n_jobs
-        )
-        if not found.converged:
-            warnings.warn(
-                "The weights still improved when Newton's method ended: raise alpha, or use fewer bumps.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+            features, task.n_classes, C=strength, intercept=labels is None, tol=1e-6, n_jobs=self.n_jobs,
+            kept=kept,
+        )  # fmt: skip
         coef = found.coef.T if mix is None else mix @ found.coef.T
-        return BumpWeights(coef, found.intercept, alpha, None, None, float("nan"), found.gap)
+        return BumpWeights(coef, found.intercept, alpha, None, None, float("nan"), found.gap, found.converged)
 
     def _loss(self, signals: Floats, targets: Floats, weights: Floats) -> float:
         if self.output == "linear":

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from bisector.engine.checkpoint import Checkpoint, checkpoint_of
 from bisector.engine.explanation import Explanation
 from bisector.engine.lazy_rows import by_rows
 from bisector.engine.row_reasons import explain_row_sums
@@ -49,6 +50,10 @@ class RBFNetworkRegressor(RegressorMixin, MultiOutputMixin, BumpNetwork):
     random_state : int, RandomState or None, default=None
         For "kmeans", "mixture" and the parts that are left out.
     n_jobs : int, default=None
+    checkpoint : str or path, default=None
+        A file in which a long fit keeps what it has reached, every few seconds. If the fit is interrupted, even
+        killed, the same call goes on from there, to the same result bit for bit; other data or parameters are
+        refused. The file is removed when the fit ends.
 
     Attributes
     ----------
@@ -112,6 +117,7 @@ class RBFNetworkRegressor(RegressorMixin, MultiOutputMixin, BumpNetwork):
         metric: Any = "euclidean",
         random_state: Any = None,
         n_jobs: int | None = None,
+        checkpoint: Any = None,
     ) -> None:
         self.n_centers = n_centers
         self.centers = centers
@@ -122,6 +128,7 @@ class RBFNetworkRegressor(RegressorMixin, MultiOutputMixin, BumpNetwork):
         self.metric = metric
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Place the bumps and fit their heights.
@@ -142,9 +149,11 @@ class RBFNetworkRegressor(RegressorMixin, MultiOutputMixin, BumpNetwork):
         else:
             stand_in, distance, rows, weights = self._start(X, sample_weight)
             targets = check_numbers(self, y, len(rows))
-            kept = np.flatnonzero(weights)
-            task = Task(rows.take(kept), targets.values[kept], weights[kept])
-            learned = self._learn(distance, task, kept)
+            counted = np.flatnonzero(weights)
+            task = Task(rows.take(counted), targets.values[counted], weights[counted])
+            with self._noting(distance, task) as kept:
+                learned = self._learn(distance, task, counted, kept)
+        self._warn(learned["_network"])
         found: BumpWeights = learned["_network"].weights
         single = targets.single
         return store(
@@ -164,8 +173,10 @@ class RBFNetworkRegressor(RegressorMixin, MultiOutputMixin, BumpNetwork):
         rows, stand_in = check_training(self, X, y, sample_weight, multi_output=True)
         told = Numbers(np.empty((0, rows.n_targets)), rows.single_target, np.dtype(np.float64))
         columns = rows.y.mapped(as_table, dtype=np.float64, width=rows.n_targets)
-        found = sampled(self, rows, columns)
-        return stand_in, told, self._learn(found.distance, found.sample, found.numbers, found.whole)
+        with checkpoint_of(self.checkpoint, self, rows) as kept:
+            found = sampled(self, rows, columns, kept=kept)
+            learned = self._learn(found.distance, found.sample, found.numbers, kept, found.whole)
+        return stand_in, told, learned
 
     @by_rows
     def predict(self, X: Any) -> NDArray[Any]:
@@ -194,7 +205,9 @@ class RBFNetworkRegressor(RegressorMixin, MultiOutputMixin, BumpNetwork):
             )  # fmt: skip
         return found
 
-    def _solve(self, bumps: Bumps, task: Task, labels: Any, alpha: float | None) -> BumpWeights:
+    def _solve(
+        self, bumps: Bumps, task: Task, labels: Any, alpha: float | None, kept: Checkpoint
+    ) -> BumpWeights:
         return fit_weights(bumps, *task[:3], labels, alpha, self.penalty, n_jobs=self.n_jobs)
 
     def _loss(self, signals: Floats, targets: Floats, weights: Floats) -> float:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from bisector.distances.distance import Distance, Rows
 from bisector.distances.numeric_rows import NumericRows
+from bisector.engine.checkpoint import NOWHERE, Checkpoint
 from bisector.engine.sources import Source, source
 from bisector.exemplars.covering import cover
 from bisector.solvers.em import Floor, expectation_maximisation, maximised, moments_of_shares, references_of
@@ -68,6 +69,7 @@ def place_centres(
     random: np.random.RandomState,
     *,
     n_jobs: int | None = None,
+    kept: Checkpoint = NOWHERE,
 ) -> Centres:
     """Place k bumps.
 
@@ -81,6 +83,8 @@ def place_centres(
     weights : ndarray of shape (n_rows,)
     random : numpy.random.RandomState
     n_jobs : int, optional
+    kept : Checkpoint, optional
+        Where clusters and mixtures note what they reach, and from which they go on.
 
     Examples
     --------
@@ -99,7 +103,7 @@ def place_centres(
     if distinct < k:
         raise ValueError(_too_many(k, len(rows), distinct))
     numbers = source(values, sample_weight=weights)
-    places, covariances = _BY_POINTS[how](numbers, values, weights, k, random, n_jobs)
+    places, covariances = _BY_POINTS[how](numbers, values, weights, k, random, n_jobs, kept)
     return Centres(distance.prepare(places, like=rows), covariances)
 
 
@@ -127,16 +131,30 @@ def _too_many(k: int, n_rows: int, distinct: int) -> str:
 
 
 def _by_means(
-    rows: Source, values: Any, weights: Floats, k: int, random: np.random.RandomState, n_jobs: int | None
+    rows: Source,
+    values: Any,
+    weights: Floats,
+    k: int,
+    random: np.random.RandomState,
+    n_jobs: int | None,
+    kept: Checkpoint,
 ) -> tuple[Any, None]:
     measured = measure(rows, n_jobs=n_jobs)
-    start = seeds("k-means++", rows, k, random, n_jobs=n_jobs)
+    start = kept.drawn(
+        "start", random, lambda: {"centres": seeds("k-means++", rows, k, random, n_jobs=n_jobs)}
+    )["centres"]
     tol = _STILL * measured.scatter / (measured.weight * rows.n_features)
-    return lloyd(rows, start, tol=tol, measured=measured, n_jobs=n_jobs).centres, None
+    return lloyd(rows, start, tol=tol, measured=measured, n_jobs=n_jobs, kept=kept).centres, None
 
 
 def _by_groups(
-    rows: Source, values: Any, weights: Floats, k: int, random: np.random.RandomState, n_jobs: int | None
+    rows: Source,
+    values: Any,
+    weights: Floats,
+    k: int,
+    random: np.random.RandomState,
+    n_jobs: int | None,
+    kept: Checkpoint,
 ) -> tuple[Any, None]:
     X = values.astype(np.float64)
     total = float(weights.sum())
@@ -159,7 +177,13 @@ def _by_groups(
 
 
 def _by_mixture(
-    rows: Source, values: Any, weights: Floats, k: int, random: np.random.RandomState, n_jobs: int | None
+    rows: Source,
+    values: Any,
+    weights: Floats,
+    k: int,
+    random: np.random.RandomState,
+    n_jobs: int | None,
+    kept: Checkpoint,
 ) -> tuple[Any, Floats]:
     X, d = values.astype(np.float64, copy=False), values.shape[1]
     total = weights.sum()
@@ -169,10 +193,10 @@ def _by_mixture(
     shape = SHAPES["full"]
     middles, round_ones = np.tile(weights @ X / total, (k, 1)), np.tile(variance * np.eye(d), (k, 1, 1))
     blank = Mixture(np.full(k, 1 / k), middles, round_ones, shape)
-    shares = np.eye(k)[cluster_labels(X, k, weights, random)] * weights[:, None]
+    shares = np.eye(k)[cluster_labels(X, k, weights, random, kept=kept.part("start"))] * weights[:, None]
     references = references_of(blank)
     start = maximised(blank, moments_of_shares(X, shares, references, shape), references, floor)
-    found = expectation_maximisation(rows, start, floor=floor, tol=_RISE, n_jobs=n_jobs).mixture
+    found = expectation_maximisation(rows, start, floor=floor, tol=_RISE, n_jobs=n_jobs, kept=kept).mixture
     return found.means.astype(values.dtype), found.covariances
 
 

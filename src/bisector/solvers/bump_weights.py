@@ -58,6 +58,8 @@ class BumpWeights:
         The certificate of the solver: an estimate of the relative error of the coefficients; of bumps on all rows
         with the curvature penalty, by what share of the targets' squares the objective may lie above its minimum;
         and without penalty, the largest residual as a share of the largest target.
+    converged : bool
+        Whether an iterative solver came to its own end.
     """
 
     coef: Floats
@@ -67,6 +69,7 @@ class BumpWeights:
     errors: Floats | None
     degrees_of_freedom: float
     gap: float
+    converged: bool = True
 
 
 def ridge_weights(

@@ -22,6 +22,8 @@ Integers = NDArray[np.int64]
 _SHARE = 0.5
 # Where they are not held, distances of so many bytes are made at a time, and no more than a share of the budget.
 _MOST_BYTES, _SHARE_MADE = 2**26, 0.25
+# Data are told from others by the distances of all rows to so many of them.
+_ROWS_TO_COMPARE = 4
 # A matrix is compared with its mirror image in strips of so many rows.
 _STRIP = 64
 
@@ -129,6 +131,20 @@ def distance_lines(distance: Distance, rows: Rows, *, n_jobs: int | None = None)
     matrix = np.empty((n, n), dtype=pairs.dtype)
     write_all(pairs, matrix, mirrored=distance.symmetric, n_jobs=n_jobs)
     return HeldLines(matrix, n_jobs=n_jobs)
+
+
+def telling_lines(distance: Distance, rows: Rows, *, n_jobs: int | None = None) -> NDArray[np.float64]:
+    """Return the distances of all rows to a few of them, by which these data can be told from others.
+
+    Parameters
+    ----------
+    distance : Distance
+    rows : Rows
+        Prepared by it.
+    n_jobs : int, optional
+    """
+    few = np.unique(np.linspace(0, len(rows) - 1, _ROWS_TO_COMPARE).astype(np.int64))
+    return MadeLines(distance, rows, n_jobs=n_jobs).of(few)[0]
 
 
 def _contiguous(values: NDArray[Any], n_jobs: int | None) -> NDArray[Any]:

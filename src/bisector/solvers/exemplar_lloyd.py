@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from bisector.distances.distance import Distance, Exemplar, Rows
 from bisector.distances.reductions import nearest_one
+from bisector.engine.checkpoint import NOWHERE, Checkpoint
 from bisector.engine.items import picked
 from bisector.engine.progress import track
 from bisector.exemplars.centroids import CENTROIDS
@@ -66,6 +67,7 @@ def exemplar_lloyd(
     *,
     max_iter: int,
     n_jobs: int | None = None,
+    kept: Checkpoint = NOWHERE,
 ) -> Exemplars:
     """Assign and move until no exemplar moves.
 
@@ -83,14 +85,23 @@ def exemplar_lloyd(
         All positive.
     max_iter : int
     n_jobs : int, optional
+    kept : Checkpoint, optional
+        Where rounds are noted, and from which they go on; after the last round, with what was found.
 
     Returns
     -------
     Exemplars
     """
     state = _Lloyd(distance, items, rows, exemplar, weights, n_jobs)
-    state.begin(start)
-    history, converged, n_iter = [state.assign()], False, 0
+    known = kept.recall("rounds")
+    if known is None:
+        state.begin(start)
+        history, converged, n_iter = [state.assign()], False, 0
+    else:
+        state.exemplars, history = known["exemplars"], known["history"].tolist()
+        converged, n_iter = bool(known["converged"]), int(known["n_iter"])
+        if n_iter < max_iter and not converged:
+            state.assign()  # labels and distances are not noted: they follow from the exemplars
     with track("exemplars", total=max_iter) as bar:
         while n_iter < max_iter and not converged:
             n_iter += 1
@@ -98,6 +109,9 @@ def exemplar_lloyd(
             converged = not (any(moved) | state.fill_empty())
             if not converged:
                 history.append(state.assign())
+            kept.note(
+                "rounds", exemplars=state.exemplars, history=history, n_iter=n_iter, converged=converged
+            )
             bar.advance(note=f"objective {history[-1]:.6g}")
     by_rows = exemplar == "medoid"
     return Exemplars(

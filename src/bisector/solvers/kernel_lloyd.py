@@ -17,6 +17,7 @@ Both need sums over all rows for every row: pairs times shares. All pairs are he
 tiles are made in every round, and forgotten.
 """
 
+import hashlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -26,6 +27,7 @@ from numpy.typing import NDArray
 
 from bisector.distances.distance import Pairs, Rows
 from bisector.distances.reductions import write_all
+from bisector.engine.checkpoint import NOWHERE, Arrays, Checkpoint
 from bisector.engine.memory import budget
 from bisector.engine.progress import track
 from bisector.kernels.kernel import Kernel
@@ -37,6 +39,10 @@ Integers = NDArray[np.int64]
 
 # Of what a fit may plan to use, the values of all pairs take at most this share.
 _SHARE = 0.5
+# Data are told from others by the kernel values of all rows with so many of them.
+_ROWS_TO_COMPARE = 4
+# Assignments are told from each other by so many bytes.
+_DIGEST = 16
 
 
 class KernelPairs(ABC):
@@ -61,6 +67,11 @@ class KernelPairs(ABC):
     @abstractmethod
     def distance_sums(self, shares: Floats) -> Floats:
         """Return Σⱼ d(xᵢ, xⱼ)·shares[j] for every row and every column of shares."""
+
+    def some_values(self) -> Floats:
+        """Return the kernel values of all rows with themselves and with a few: what tells them from other data."""
+        few = np.unique(np.linspace(0, len(self.diagonal) - 1, _ROWS_TO_COMPARE).astype(np.int64))
+        return np.stack([self.diagonal, *map(self.line, few)])
 
 
 class GivenPairs(KernelPairs):
@@ -147,7 +158,14 @@ class _Assigned(NamedTuple):
 
 
 def kernel_lloyd(
-    pairs: KernelPairs, start: Integers, n_clusters: int, weights: Floats, *, centroid: bool, max_iter: int
+    pairs: KernelPairs,
+    start: Integers,
+    n_clusters: int,
+    weights: Floats,
+    *,
+    centroid: bool,
+    max_iter: int,
+    kept: Checkpoint = NOWHERE,
 ) -> KernelClusters:
     """Assign rows to clusters by turns until none moves.
 
@@ -162,14 +180,26 @@ def kernel_lloyd(
     centroid : bool
         The centroid form; otherwise that of mean distances.
     max_iter : int
+    kept : Checkpoint, optional
+        Where rounds are noted, and from which they go on; and what was found.
 
     Returns
     -------
     KernelClusters
     """
-    state = _measured(pairs, start, n_clusters, weights, centroid)
-    history, n_iter, converged = [state.objective], 0, False
-    seen = {start.tobytes()}
+    done = kept.recall("found")
+    if done is not None:
+        return _recalled(done, n_clusters, weights)
+    known = kept.recall("rounds")
+    # Distances are not noted: they follow from the labels.
+    labels = start if known is None else known["labels"].astype(np.int64)
+    state = _measured(pairs, labels, n_clusters, weights, centroid)
+    if known is None:
+        history, n_iter, seen = [state.objective], 0, {_digest(start)}
+    else:
+        history, n_iter = known["history"].tolist(), int(known["n_iter"])
+        seen = set(map(bytes, known["seen"]))
+    converged = False
     with track("kernel k-means", total=max_iter) as bar:
         while n_iter < max_iter:
             n_iter += 1
@@ -184,10 +214,37 @@ def kernel_lloyd(
             state = after
             history.append(state.objective)
             bar.advance(note=f"objective {state.objective:.6g}")
-            if moved.tobytes() in seen:
+            if _digest(moved) in seen:
                 break
-            seen.add(moved.tobytes())
+            seen.add(_digest(moved))
+            kept.note(
+                "rounds", labels=small_labels(moved, n_clusters), history=history, n_iter=n_iter,
+                seen=np.frombuffer(b"".join(seen), dtype=np.uint8).reshape(-1, _DIGEST),
+            )  # fmt: skip
+    kept.note(
+        "found", labels=small_labels(state.labels, n_clusters), squares=state.squares, history=history,
+        n_iter=n_iter, converged=converged,
+    )  # fmt: skip
+    kept.forget("rounds")
     return KernelClusters(state.labels, state.shares, state.squares, np.array(history), n_iter, converged)
+
+
+def small_labels(labels: Integers, n_clusters: int) -> NDArray[Any]:
+    """Return labels in as few bytes as they need, to be noted."""
+    return labels.astype(np.min_scalar_type(n_clusters - 1))
+
+
+def _recalled(known: Arrays, n_clusters: int, weights: Floats) -> KernelClusters:
+    """Return what was found before the fit was interrupted."""
+    labels = known["labels"].astype(np.int64)
+    shares, _ = class_shares(labels, weights, n_clusters)
+    return KernelClusters(
+        labels, shares, known["squares"], known["history"], int(known["n_iter"]), bool(known["converged"])
+    )
+
+
+def _digest(labels: Integers) -> bytes:
+    return hashlib.blake2b(labels.tobytes(), digest_size=_DIGEST).digest()
 
 
 def _measured(

@@ -30,10 +30,13 @@ Floats = NDArray[np.float64]
 _MOVES = 30
 
 
-def cluster_labels(X: NDArray[Any], k: int, weights: Floats, rng: np.random.RandomState) -> NDArray[np.int64]:
+def cluster_labels(
+    X: NDArray[Any], k: int, weights: Floats, rng: np.random.RandomState, *, kept: Checkpoint = NOWHERE
+) -> NDArray[np.int64]:
     """Assign rows to k centres, each of which is the mean of its rows, or nearly."""
     rows = source(X, sample_weight=weights)
-    return lloyd(rows, seeds("k-means++", rows, k, rng), max_iter=_MOVES).labels.astype(np.int64)
+    start = kept.drawn("seeds", rng, lambda: {"centres": seeds("k-means++", rows, k, rng)})["centres"]
+    return lloyd(rows, start, max_iter=_MOVES, kept=kept).labels.astype(np.int64)
 
 
 def even_mixture(measured: Measured, k: int, shape: Shape, floor: Floor) -> Mixture:

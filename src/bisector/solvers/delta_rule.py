@@ -20,6 +20,7 @@ The book prints the rule with r² in the place of r. That can only push w along 
 for whoever wants to see it.
 """
 
+from array import array
 from dataclasses import dataclass
 from math import inf
 from typing import Any, Literal
@@ -29,6 +30,7 @@ from numpy.typing import NDArray
 
 from bisector.engine.checkpoint import NOWHERE, Checkpoint
 from bisector.engine.progress import track
+from bisector.solvers.perceptron_notes import passes_a_note
 from bisector.solvers.perceptron_pass import TooLargeError, Visits
 
 Floats = NDArray[np.float64]
@@ -131,11 +133,11 @@ def delta_rule(
     divisor = {"row": 0.0, "longest": longest, None: 1.0}[scale]
     w, now = np.array(start, dtype=np.float64), rate
     first = gather_residuals(rows, y, counts, divisor, w, np.zeros_like(w))[0]
-    errors: list[float] = []
+    errors = array("d")
     reason, lowest = "", inf
     known = kept.recall("walk")
     if known is not None:
-        w, errors, reason = known["w"], known["errors"].tolist(), str(known["reason"])
+        w, errors, reason = known["w"], array("d", known["errors"]), str(known["reason"])
         now, lowest = known["numbers"].tolist()
         visits.skip(len(errors))
     with track("perceptron regression", total=max_epochs, verbose=verbose) as bar, np.errstate(all="ignore"):
@@ -157,7 +159,8 @@ def delta_rule(
                 reason = "no improvement"
             if not reason and len(errors) == max_epochs:
                 reason = "max_epochs"
-            kept.note("walk", w=w, errors=errors, numbers=(now, lowest), reason=reason)
+            if reason or len(errors) % passes_a_note(len(visits)) == 0:
+                kept.note("walk", w=w, errors=errors, numbers=(now, lowest), reason=reason)
     slope = np.zeros_like(w)
     total, size = gather_residuals(rows, y, counts, divisor, w, slope)
     gap = float(np.linalg.norm(slope)) / size if size > 0 else 0.0

@@ -16,6 +16,7 @@ import numpy as np
 
 from bisector.engine.checkpoint import NOWHERE, Checkpoint
 from bisector.engine.progress import track
+from bisector.solvers.perceptron_notes import passes_a_note
 from bisector.solvers.perceptron_pass import Floats, Integers, PerceptronWalk, Settings, TooLargeError, Visits
 
 
@@ -90,10 +91,11 @@ def penalised_perceptron(
                 reason = "no improvement"
             elif passes == settings.max_iter:
                 reason = "max_iter"
-            kept.note(
-                "walk", w=w, taken=taken, due=due, mistakes=mistakes, losses=(best, loss), counts=(stale, passes),
-                reason=reason,
-            )  # fmt: skip
+            if reason or passes % passes_a_note(len(visits)) == 0:
+                kept.note(
+                    "walk", w=w, taken=taken, due=due, mistakes=mistakes, losses=(best, loss),
+                    counts=(stale, passes), reason=reason,
+                )  # fmt: skip
     return PerceptronWalk(
         solution=w, converged=reason == "no mistake", reason=reason, objective=loss, smallest_margin=np.nan,
         margin_bound=inf, iterations=passes, updates=float(mistakes.sum()), mistakes=mistakes, longest=np.nan,

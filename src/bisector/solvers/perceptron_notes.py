@@ -12,6 +12,13 @@ from typing import Any
 from bisector.engine.checkpoint import Checkpoint
 
 _WEIGHTS = ("w", "run", "pocket", "moments")
+# Noting takes about as long as so many visits.
+_VISITS_A_NOTE = 2**12
+
+
+def passes_a_note(n_visits: int) -> int:
+    """Return after how many passes of so many visits a note is worth its while."""
+    return max(1, _VISITS_A_NOTE // n_visits)
 
 
 class WalkNotes:

@@ -98,7 +98,7 @@ FITS |= {
     "perceptron, sparse": (Perceptron(max_iter=90), SPARSE, MIXED, *WEIGHED),
     "perceptron judged by other rows": (Perceptron(early_stopping=True, n_iter_no_change=40), X, SIDES),
     "perceptron, shrunk": (Perceptron(penalty="l2", max_iter=12, tol=None), X, SIDES),
-    "perceptron, cut": (Perceptron(penalty="elasticnet", l1_ratio=0.5, alpha=0.01), SPARSE, MIXED, *WEIGHED),
+    "perceptron, cut": (Perceptron(penalty="elasticnet", alpha=0.01), SPARSE, MIXED, *WEIGHED),
     "kernel perceptron": (KernelPerceptron(max_iter=9), X, SIDES),
     "kernel perceptron, separable": (KernelPerceptron(gamma=0.5), NEARLY[:300], NEAR[:300]),
     "kernel perceptron, three planes": (
@@ -112,9 +112,11 @@ FITS |= {
     "kernel perceptron of given values": (
         KernelPerceptron("precomputed", max_iter=6), X[:200] @ X[:200].T, SIDES[:200],
     ),
-    "delta rule": (PerceptronRegressor(), X[:200], SCORES[:200]),
-    "delta rule, weights": (PerceptronRegressor(scale="longest", max_epochs=12), X, SCORES, WEIGHT),
-    "delta rule, until": (PerceptronRegressor(until=1e-3, random_state=2), SPARSE, SPARSE @ np.arange(40.0)),
+    "delta rule": (PerceptronRegressor(), X, SCORES),
+    "delta rule, weights": (PerceptronRegressor(scale="longest", max_epochs=20), X, SCORES, WEIGHT),
+    "delta rule, until": (
+        PerceptronRegressor(until=1e-20, random_state=2, learning_rate=0.3), SPARSE, SPARSE @ np.arange(40.0),
+    ),
 }  # fmt: skip
 
 # Of those that note much, every so many notes are enough.

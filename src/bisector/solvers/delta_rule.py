@@ -134,7 +134,7 @@ def delta_rule(
     w, now = np.array(start, dtype=np.float64), rate
     first = gather_residuals(rows, y, counts, divisor, w, np.zeros_like(w))[0]
     errors = array("d")
-    reason, lowest = "", inf
+    reason, lowest, together = "", inf, passes_a_note(len(visits))
     known = kept.recall("walk")
     if known is not None:
         w, errors, reason = known["w"], array("d", known["errors"]), str(known["reason"])
@@ -159,7 +159,7 @@ def delta_rule(
                 reason = "no improvement"
             if not reason and len(errors) == max_epochs:
                 reason = "max_epochs"
-            if reason or len(errors) % passes_a_note(len(visits)) == 0:
+            if reason or len(errors) % together == 0:
                 kept.note("walk", w=w, errors=errors, numbers=(now, lowest), reason=reason)
     slope = np.zeros_like(w)
     total, size = gather_residuals(rows, y, counts, divisor, w, slope)

@@ -62,6 +62,7 @@ def penalised_perceptron(
     )
     taken, due, mistakes = np.zeros(rows.n_features), np.zeros(1), np.zeros(n)
     best, stale, passes, reason, loss = inf, 0, 0, "", inf
+    together = passes_a_note(len(visits))
     known = kept.recall("walk")
     if known is not None:
         w, taken, due, mistakes = (known[name] for name in ("w", "taken", "due", "mistakes"))
@@ -91,7 +92,7 @@ def penalised_perceptron(
                 reason = "no improvement"
             elif passes == settings.max_iter:
                 reason = "max_iter"
-            if reason or passes % passes_a_note(len(visits)) == 0:
+            if reason or passes % together == 0:
                 kept.note(
                     "walk", w=w, taken=taken, due=due, mistakes=mistakes, losses=(best, loss),
                     counts=(stale, passes), reason=reason,

@@ -80,6 +80,9 @@ SLOW = {
     "logistic without penalty": ("LogisticRegression", {"C": float("inf")}),
     "support vectors, squared": ("LinearSVC", {"C": 10.0}),
     "lasso, chosen": ("LassoCV", {"alphas": 20}),
+    "perceptron": ("Perceptron", {"max_iter": 60, "averaged": True, "random_state": 0}),
+    "kernel perceptron": ("KernelPerceptron", {"max_iter": 6, "random_state": 0}),
+    "perceptron with a penalty": ("Perceptron", {"penalty": "l2", "tol": None, "random_state": 0}),
     "support vectors with corners": ("LinearSVC", {"penalty": "l1", "tol": 1e-6}),
 }
 # Without random numbers, or always with the same.

@@ -183,7 +183,7 @@ sets; or kernel values of shape (n_rows, n_rows)
             self,
             pairs.some_values,
             np.ones(n) if weights is None else weights,
-            called="kernel values",
+            what="kernel values",
         ) as kept:
             found = self._best(pairs, n_clusters, own, counted, n, kept)
             learned = {

@@ -99,6 +99,7 @@ def checkpoint_of(
     rows: Source,
     measured: NDArray[np.float64] | None = None,
     folds: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]] | None = None,
+    start: NDArray[np.float64] | None = None,
 ) -> Iterator[Checkpoint]:
     """Open the checkpoint of a fit, for the time the fit takes.
 
@@ -114,6 +115,8 @@ def checkpoint_of(
         What a pass over all rows told, if one was made: tables that differ anywhere are then told apart.
     folds : sequence of pairs of ndarrays, optional
         How the rows are divided, if they are: what a splitter does cannot be told from its name.
+    start : ndarray, optional
+        The weights to begin with, if the result depends on them: they may come from a fit before.
 
     Raises
     ------
@@ -151,6 +154,8 @@ def checkpoint_of(
     data = _of_rows(rows, measured)
     if folds is not None:
         data["folds"] = _digest(*(weights for fold in folds for weights in fold))
+    if start is not None:
+        data["weights to begin with"] = _digest(start)
     with _opened(path, estimator, data) as kept:
         yield kept
 
@@ -163,7 +168,7 @@ def checkpoint_of_distances(
     weights: NDArray[np.float64],
     *,
     targets: NDArray[Any] | None = None,
-    called: str = "distances",
+    what: str = "distances",
 ) -> Iterator[Checkpoint]:
     """Open the checkpoint of a fit that only compares rows, which may be anything.
 
@@ -175,7 +180,7 @@ def checkpoint_of_distances(
         Returns distances between some of the rows, or whatever else tells them from others.
     weights : ndarray of shape (n_rows,)
     targets : ndarray, optional
-    called : str
+    what : str
         What `some` returns, in the sentence that refuses others.
     """
     if path is None:
@@ -185,7 +190,7 @@ def checkpoint_of_distances(
         "number of rows": str(len(weights)),
         "targets": _beside(targets),
         "weights": _digest(weights),
-        called: _digest(some()),
+        what: _digest(some()),
     }
     with _opened(path, estimator, data) as kept:
         yield kept

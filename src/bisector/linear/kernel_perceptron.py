@@ -1,6 +1,6 @@
 """The perceptron in the feature space of a kernel: it keeps the rows it was wrong about."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from bisector.engine.checkpoint import checkpoint_of_distances
 from bisector.engine.decisions import explain_sums
 from bisector.engine.explanation import Explanation
 from bisector.engine.frames import is_frame, split_column
@@ -26,6 +27,7 @@ from bisector.engine.validation import (
 from bisector.engine.values import HoldsValues
 from bisector.kernels import Kernel, Precomputed, resolve
 from bisector.kernels.gram_matrices import checked_square
+from bisector.kernels.tiles import all_products
 from bisector.kernels.value_blocks import value_blocks
 from bisector.linear.perceptron_input import check_order
 from bisector.solvers.feature_rows import FeatureRows, check_items, count, picked
@@ -34,6 +36,9 @@ from bisector.solvers.perceptron_pass import Settings
 from bisector.solvers.two_class_problems import TwoClassProblems, ordered_problems
 
 Floats = NDArray[np.floating[Any]]
+
+# Rows whose kernel values tell these data from others, in a checkpoint.
+_ROWS_TO_COMPARE = 64
 
 
 class KernelPerceptron(HoldsValues, ClassifierMixin, BaseEstimator):
@@ -75,6 +80,11 @@ class KernelPerceptron(HoldsValues, ClassifierMixin, BaseEstimator):
     n_jobs : int, default=None
         Number of threads; None means all cores allowed here, one inside a joblib worker. The result is the same,
         bit for bit, for any number.
+    checkpoint : str or path, default=None
+        A file in which a long fit keeps what it has reached, every few seconds. If the fit is interrupted, even
+        killed, the same call goes on from there, to the same result bit for bit; other data or parameters are
+        refused. The file is removed when the fit ends. It holds scores and mistakes, 24 bytes a row for each
+        two-class problem, and within a pass its updates.
 
     Attributes
     ----------
@@ -140,6 +150,7 @@ class KernelPerceptron(HoldsValues, ClassifierMixin, BaseEstimator):
         class_order: Sequence[Any] | None = None,
         verbose: int = 0,
         n_jobs: int | None = None,
+        checkpoint: Any = None,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -158,6 +169,7 @@ class KernelPerceptron(HoldsValues, ClassifierMixin, BaseEstimator):
         self.class_order = class_order
         self.verbose = verbose
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
 
     classes_: NDArray[Any]
     two_class_problems_: TwoClassProblems
@@ -193,11 +205,9 @@ strings, sets; or kernel values of shape (n_samples, n_samples)
             )
         codes, classes = found_labels.codes[:, 0], found_labels.classes[0]
         weight = row_weights(self.class_weight, codes, classes, check_weights(sample_weight, count(items)))
-        order = check_order(self.order, len(codes))
-        if self.order is None and check_flag("shuffle", self.shuffle):
-            order = np.random.default_rng(seed_of(self.random_state)).permutation(order)
+        targets, order = codes, check_order(self.order, len(codes))
+        shuffled = self.order is None and check_flag("shuffle", self.shuffle)
         if weight is not None:  # rows without weight are absent
-            order = order[weight[order] > 0]
             held = np.bincount(codes, weight, minlength=len(classes)) > 0
             codes, classes = np.where(held, np.cumsum(held) - 1, 0)[codes], classes[held]
         if len(classes) < 2:
@@ -206,16 +216,29 @@ strings, sets; or kernel values of shape (n_samples, n_samples)
                 f"{'' if weight is None else ' with a weight'}: {classes.tolist()}."
             )
         problems = ordered_problems(self.multi_class, classes, self.class_order)
-        kernel, tiles = self._tiles(kernel, items, order, float(bias))
-        labels = np.array([problems.labels(p, codes[order]) for p in range(len(problems))])
-        found = kernel_perceptron(
-            tiles,
-            labels,
-            settings,
-            weights=None if weight is None else weight[order],
-            budget=self.budget,
-            n_jobs=self.n_jobs,
-        )
+        kernel, some_values, tiles_of = self._values(kernel, items, float(bias))
+        with checkpoint_of_distances(
+            self.checkpoint,
+            self,
+            some_values,
+            np.ones(len(codes)) if weight is None else weight,
+            targets=targets,
+            what="kernel values",
+        ) as reached:
+            if shuffled:
+                order = np.random.default_rng(seed_of(self.random_state, reached)).permutation(order)
+            if weight is not None:
+                order = order[weight[order] > 0]
+            labels = np.array([problems.labels(p, codes[order]) for p in range(len(problems))])
+            found = kernel_perceptron(
+                tiles_of(order),
+                labels,
+                settings,
+                weights=None if weight is None else weight[order],
+                budget=self.budget,
+                n_jobs=self.n_jobs,
+                kept=reached,
+            )
         steps = np.zeros((len(problems), len(codes)))
         sides = np.zeros_like(steps)
         steps[:, order], sides[:, order] = found.mistakes, labels
@@ -368,13 +391,21 @@ strings, sets; or kernel values of shape (n_samples, n_samples)
             verbose=self.verbose,
         )
 
-    def _tiles(
-        self, kernel: Kernel, items: Any, order: NDArray[np.int64], bias: float
-    ) -> tuple[Kernel, Tiles]:
+    def _values(
+        self, kernel: Kernel, items: Any, bias: float
+    ) -> tuple[Kernel, Callable[[], NDArray[Any]], Callable[[NDArray[np.int64]], Tiles]]:
+        """Return the kernel with what it learned, values of some rows, and those of all in the order of a walk."""
+        n = count(items)
+        some = np.linspace(0, n - 1, min(n, _ROWS_TO_COMPARE)).astype(np.int64)
         if isinstance(kernel, Precomputed):
-            return kernel, GivenTiles(checked_square(items, "X"), order, bias)
+            values = checked_square(items, "X")
+            return kernel, lambda: values[np.ix_(some, some)], lambda order: GivenTiles(values, order, bias)
         learned = kernel.learned(items)
-        return learned, ComputedTiles(learned, learned.prepare(items).take(order), bias)
+        return (
+            learned,
+            lambda: all_products(learned, learned.prepare(picked(items, some)), n_jobs=self.n_jobs),
+            lambda order: ComputedTiles(learned, learned.prepare(items).take(order), bias),
+        )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

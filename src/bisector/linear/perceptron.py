@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from bisector.engine.checkpoint import checkpoint_of
 from bisector.engine.seeds import seed_of
 from bisector.engine.sources import Source
 from bisector.engine.targets import check_labels, row_weights
@@ -27,6 +28,7 @@ from bisector.linear.perceptron_history import history_of
 from bisector.linear.perceptron_input import (
     basic_starts,
     check_order,
+    check_penalty,
     check_starts,
     located,
     set_aside,
@@ -115,6 +117,12 @@ class Perceptron(ProblemPlanes):
         In which order ``multi_class="nested"`` splits off the classes; by default in ascending order.
     history : bool, default=False
         Keep every update.
+    checkpoint : str or path, default=None
+        A file in which a long fit keeps what it has reached, every few seconds. If the fit is interrupted, even
+        killed, the same call goes on from there, to the same result bit for bit; other data or parameters are
+        refused, and other weights to begin with, be they given or those of the fit before (`warm_start`). The
+        file is removed when the fit ends. It holds weights, and 8 bytes a row for each two-class problem; 24 for
+        every update that `history` keeps. `partial_fit` takes no part in it.
 
     Attributes
     ----------
@@ -206,6 +214,7 @@ class Perceptron(ProblemPlanes):
         multi_class: Literal["one-vs-rest", "one-vs-one", "nested"] = "one-vs-rest",
         class_order: Sequence[Any] | None = None,
         history: bool = False,
+        checkpoint: Any = None,
     ) -> None:
         self.penalty = penalty
         self.alpha = alpha
@@ -229,6 +238,7 @@ class Perceptron(ProblemPlanes):
         self.multi_class = multi_class
         self.class_order = class_order
         self.history = history
+        self.checkpoint = checkpoint
 
     def fit(
         self,
@@ -254,47 +264,38 @@ or folder, of shape (n_samples, n_features)
         -------
         self
         """
-        settings, penalty = self._settings(), self._penalty()
+        settings, penalty = self._settings(), check_penalty(self)
         rows, codes, classes, stand_in = check_classes(self, X, y, sample_weight, self.class_weight)
         problems = ordered_problems(self.multi_class, classes, self.class_order)
-        seed, order = seed_of(self.random_state), check_order(self.order, rows.n_rows)
+        order = check_order(self.order, rows.n_rows)
         starts = self._starts(rows, classes, problems, coef_init, intercept_init)
-        weight, judges = rows.sample_weight, None
-        if self.early_stopping:
-            judges = set_aside(codes, weight, self.validation_fraction, seed)
-            weight = np.where(judges > 0, 0.0, 1.0 if weight is None else weight)
         walked_rows, X_held = self._walked(rows)
+        with checkpoint_of(self.checkpoint, self, rows, start=starts) as kept, located(rows):
+            seed = seed_of(self.random_state, kept)
+            weight, judges = rows.sample_weight, None
+            if self.early_stopping:
+                judges = set_aside(codes, weight, self.validation_fraction, seed)
+                weight = np.where(judges > 0, 0.0, 1.0 if weight is None else weight)
 
-        def learn(problem: int) -> PerceptronWalk:
-            labels = problems.labels(problem, codes)
-            learns = labels != 0 if weight is None else (labels != 0) & (weight > 0)
-            if not ((labels[learns] > 0).any() and (labels[learns] < 0).any()):
-                raise ValueError(
-                    "Beside the rows set aside, only one class is left: use early_stopping=False."
-                )
-            seen = np.flatnonzero(learns) if self.order is None else order[learns[order]]
-            labels = np.where(learns | (False if judges is None else judges > 0), labels, 0)
-            visits = Visits(seen, seed if self.shuffle and self.order is None else None)
-            start = starts[problem]
-            if penalty is None:
-                return perceptron(
-                    walked_rows,
-                    labels,
-                    visits,
-                    start,
-                    settings,
-                    weights=weight,
-                    judges=judges,
-                    n_jobs=self.n_jobs,
-                )
-            from bisector.solvers.penalised_perceptron import penalised_perceptron
+            def learn(problem: int) -> PerceptronWalk:
+                labels = problems.labels(problem, codes)
+                learns = labels != 0 if weight is None else (labels != 0) & (weight > 0)
+                if not ((labels[learns] > 0).any() and (labels[learns] < 0).any()):
+                    raise ValueError(
+                        "Beside the rows set aside, only one class is left: use early_stopping=False."
+                    )
+                seen = np.flatnonzero(learns) if self.order is None else order[learns[order]]
+                labels = np.where(learns | (False if judges is None else judges > 0), labels, 0)
+                visits = Visits(seen, seed if self.shuffle and self.order is None else None)
+                task = walked_rows, labels, visits, starts[problem], settings
+                part = kept.part(f"plane {problem}")
+                if penalty is None:
+                    return perceptron(*task, weights=weight, judges=judges, n_jobs=self.n_jobs, kept=part)
+                from bisector.solvers.penalised_perceptron import penalised_perceptron
 
-            alpha, l1_ratio = penalty
-            return penalised_perceptron(
-                walked_rows, labels, visits, start, settings, alpha=alpha, l1_ratio=l1_ratio, weights=weight
-            )
+                alpha, l1_ratio = penalty
+                return penalised_perceptron(*task, alpha=alpha, l1_ratio=l1_ratio, weights=weight, kept=part)
 
-        with located(rows):
             found = parallel(learn, range(len(problems)), n_jobs=self.n_jobs)
         return self._stored(stand_in, rows, codes, classes, problems, found, X_held)
 
@@ -314,7 +315,7 @@ or folder, of shape (n_samples, n_features)
         self
             What it says of mistakes is said of these rows; ``n_updates_`` counts on.
         """
-        settings, penalty = self._settings(), self._penalty()
+        settings, penalty = self._settings(), check_penalty(self)
         if isinstance(self.class_weight, str):
             raise ValueError(
                 'class_weight="balanced" needs all rows at once: give partial_fit the weights as a dict.'
@@ -401,22 +402,6 @@ or folder, of shape (n_samples, n_features)
             recorded=check_flag("history", self.history),
             verbose=self.verbose,
         )
-
-    def _penalty(self) -> tuple[float, float] | None:
-        """Return the strength of the penalty and the share of its L1 part, if there is one."""
-        if self.penalty is None:
-            return None
-        check_choice("penalty", self.penalty, ("l2", "l1", "elasticnet"))
-        if self.averaged or self.history or self.early_stopping:
-            raise ValueError(
-                "averaged, history and early_stopping have no meaning with a penalty: set penalty=None, or leave "
-                "them."
-            )
-        alpha = check_finite("alpha", self.alpha, at_least=0)
-        ratio = check_number("l1_ratio", self.l1_ratio, at_least=0)
-        if ratio > 1:
-            raise ValueError(f"l1_ratio must be a number at least 0 and at most 1, not {self.l1_ratio!r}.")
-        return alpha, {"l2": 0.0, "l1": 1.0, "elasticnet": ratio}[self.penalty]
 
     def _starts(
         self,

@@ -1,4 +1,4 @@
-"""What a perceptron is told besides X and y: a seed, an order, rows to judge by, weights to begin with."""
+"""What a perceptron is told besides X and y: a penalty, an order, rows to judge by, weights to begin with."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bisector.engine.sources import Source
-from bisector.engine.validation import find_not_finite
+from bisector.engine.validation import check_choice, check_finite, check_number, find_not_finite
 from bisector.solvers.class_sums import class_sums
 from bisector.solvers.perceptron_pass import TooLargeError
 from bisector.solvers.two_class_problems import TwoClassProblems
@@ -25,6 +25,22 @@ def check_order(order: ArrayLike | None, n_rows: int) -> Integers:
     if numbers.dtype.kind not in "iu" or not np.array_equal(np.sort(numbers, axis=None), np.arange(n_rows)):
         raise ValueError(f"order must name each of the {n_rows} rows once, by its number from 0 on.")
     return numbers.astype(np.int64)
+
+
+def check_penalty(model: Any) -> tuple[float, float] | None:
+    """Return the strength of the penalty and the share of its L1 part, if there is one."""
+    if model.penalty is None:
+        return None
+    check_choice("penalty", model.penalty, ("l2", "l1", "elasticnet"))
+    if model.averaged or model.history or model.early_stopping:
+        raise ValueError(
+            "averaged, history and early_stopping have no meaning with a penalty: set penalty=None, or leave them."
+        )
+    alpha = check_finite("alpha", model.alpha, at_least=0)
+    ratio = check_number("l1_ratio", model.l1_ratio, at_least=0)
+    if ratio > 1:
+        raise ValueError(f"l1_ratio must be a number at least 0 and at most 1, not {model.l1_ratio!r}.")
+    return alpha, {"l2": 0.0, "l1": 1.0, "elasticnet": ratio}[model.penalty]
 
 
 def set_aside(codes: Integers, weight: Floats | None, fraction: float, seed: int) -> Floats:

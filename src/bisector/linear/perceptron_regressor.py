@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
+from bisector.engine.checkpoint import Checkpoint, checkpoint_of
 from bisector.engine.lazy_rows import by_rows
 from bisector.engine.planes import HasPlanes, narrowed
 from bisector.engine.seeds import seed_of
@@ -67,6 +68,11 @@ class PerceptronRegressor(RegressorMixin, HasPlanes):
         Show a progress bar.
     n_jobs : int, default=None
         Number of threads for `predict`; a fit goes from row to row and uses one.
+    checkpoint : str or path, default=None
+        A file in which a long fit keeps what it has reached, every few seconds. If the fit is interrupted, even
+        killed, the same call goes on from there, to the same result bit for bit; other data or parameters are
+        refused. The file is removed when the fit ends. It holds the weights and the errors of the passes, some
+        kilobytes.
 
     Attributes
     ----------
@@ -123,6 +129,7 @@ class PerceptronRegressor(RegressorMixin, HasPlanes):
         order: ArrayLike | None = None,
         verbose: int = 0,
         n_jobs: int | None = None,
+        checkpoint: Any = None,
     ) -> None:
         self.rule = rule
         self.learning_rate = learning_rate
@@ -137,6 +144,7 @@ class PerceptronRegressor(RegressorMixin, HasPlanes):
         self.order = order
         self.verbose = verbose
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Walk over the rows until their pulls balance.
@@ -165,13 +173,12 @@ or folder, of shape (n_samples, n_features)
         order = check_order(self.order, rows.n_rows)
         if weight is not None:
             order = order[weight[order] > 0]
-        seed = (
-            seed_of(self.random_state) if check_flag("shuffle", self.shuffle) and self.order is None else None
-        )
+        shuffled = check_flag("shuffle", self.shuffle) and self.order is None
         start = np.zeros(rows.n_features + 1)
-        with located(rows):
+        with checkpoint_of(self.checkpoint, self, rows) as kept, located(rows):
+            visits = Visits(order, seed_of(self.random_state, kept) if shuffled else None)
             walked_rows = walked(held(rows, "Fitting PerceptronRegressor"), self.fit_intercept)
-            found = self._walk(walked_rows, targets, Visits(order, seed), start, weight, options)
+            found = self._walk(walked_rows, targets, visits, start, weight, options, kept)
         (weights,) = narrowed(rows.dtype, found.solution, remedy="give X as float64")
         return store(
             self,
@@ -218,10 +225,17 @@ or folder, of shape (n_samples, n_features)
         }
 
     def _walk(
-        self, rows: Any, targets: Any, visits: Visits, start: Any, weight: Any, options: dict[str, Any]
+        self,
+        rows: Any,
+        targets: Any,
+        visits: Visits,
+        start: Any,
+        weight: Any,
+        options: dict[str, Any],
+        kept: Checkpoint,
     ) -> DeltaRuleWalk:
         try:
-            return delta_rule(rows, targets, visits, start, weights=weight, **options)
+            return delta_rule(rows, targets, visits, start, weights=weight, kept=kept, **options)
         except DivergedError:
             if self.rule == "squared-residual":
                 remedy = 'a squared residual can only push the plane up: use rule="residual"'

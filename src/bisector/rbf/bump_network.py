@@ -164,13 +164,6 @@ class BumpNetwork(HoldsValues, BaseEstimator):
 
         return checkpoint_of_distances(self.checkpoint, self, told, task.weights, targets=task.targets)
 
-    def _seed(self, kept: Checkpoint, name: str) -> int:
-        """Return a seed, which a fit that goes on does not draw again."""
-        known = kept.recall(name)
-        seed = seed_of(self.random_state) if known is None else int(known["seed"])
-        kept.note(name, seed=seed)
-        return seed
-
     @abstractmethod
     def _solve(
         self, bumps: Bumps, task: Task, labels: Any, alpha: float | None, kept: Checkpoint
@@ -196,7 +189,7 @@ class BumpNetwork(HoldsValues, BaseEstimator):
         """
         total = float(task.weights.sum()) if whole is None else total_weight(whole.rows)
         counts, alphas = self._counts(distance, task), self._alphas(task, total)
-        seed = self._seed(kept, "seed")
+        seed = seed_of(self.random_state, kept)
         learned: dict[str, Any] = {}
         chosen, settled = (0, 0), True
         if len(counts) > 1 or len(alphas) > 1:

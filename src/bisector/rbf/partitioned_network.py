@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from bisector.distances.distance import Distance
 from bisector.distances.estimator_input import check_collection
 from bisector.engine.checkpoint import NOWHERE, Checkpoint
+from bisector.engine.seeds import seed_of
 from bisector.engine.sources import Source
 from bisector.rbf.bump_network import BumpNetwork, Task
 
@@ -48,7 +49,7 @@ def sampled(
     weights: Any = rows.sample_weight
     counted = np.arange(rows.n_rows) if weights is None else np.flatnonzero(np.asarray(weights))
     if len(counted) > SAMPLE_ROWS:
-        rng = np.random.default_rng(model._seed(kept, "sample"))
+        rng = np.random.default_rng(seed_of(model.random_state, kept.part("sample")))
         counted = np.sort(rng.choice(counted, SAMPLE_ROWS, replace=False))
     held = np.ones(len(counted)) if weights is None else weights.take(counted)
     items = distance.prepare(rows.take(counted).astype(np.float64, copy=False))

@@ -20,6 +20,7 @@ The book prints the rule with r² in the place of r. That can only push w along 
 for whoever wants to see it.
 """
 
+from array import array
 from dataclasses import dataclass
 from math import inf
 from typing import Any, Literal
@@ -27,7 +28,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bisector.engine.checkpoint import NOWHERE, Checkpoint
 from bisector.engine.progress import track
+from bisector.solvers.perceptron_notes import passes_a_note
 from bisector.solvers.perceptron_pass import TooLargeError, Visits
 
 Floats = NDArray[np.float64]
@@ -91,6 +94,7 @@ def delta_rule(
     tol: float = 1e-3,
     weights: Floats | None = None,
     verbose: bool | int = False,
+    kept: Checkpoint = NOWHERE,
 ) -> DeltaRuleWalk:
     """Walk until pulls balance.
 
@@ -112,6 +116,8 @@ def delta_rule(
     tol : float
         A pass lowers the sum of squares if it is smaller by this share.
     weights : ndarray of shape (n_rows,), optional
+    kept : Checkpoint, optional
+        Where to note what the next pass begins with.
 
     Raises
     ------
@@ -127,28 +133,34 @@ def delta_rule(
     divisor = {"row": 0.0, "longest": longest, None: 1.0}[scale]
     w, now = np.array(start, dtype=np.float64), rate
     first = gather_residuals(rows, y, counts, divisor, w, np.zeros_like(w))[0]
-    errors: list[float] = []
-    reason, lowest = "max_epochs", inf
+    errors = array("d")
+    reason, lowest, together = "", inf, passes_a_note(len(visits))
+    known = kept.recall("walk")
+    if known is not None:
+        w, errors, reason = known["w"], array("d", known["errors"]), str(known["reason"])
+        now, lowest = known["numbers"].tolist()
+        visits.skip(len(errors))
     with track("perceptron regression", total=max_epochs, verbose=verbose) as bar, np.errstate(all="ignore"):
-        while len(errors) < max_epochs:
+        while not reason:
             order = given(visits.passes(1)[0])
             met = regress_pass(rows, y, counts, order, now, divisor, rule == "squared-residual", w)
             errors.append(met)
             bar.advance(note=f"sum of squares {met:.4g}")
             if not (met <= _DIVERGED * first + np.finfo(np.float64).tiny and np.isfinite(w).all()):
+                kept.forget("walk")  # it would end here again
                 raise DivergedError("the steps grew without bound")
+            lowers, lowest = met < lowest * (1 - tol), min(lowest, met)
             if until is not None and met <= until:
                 reason = "until"
-                break
-            if halving and met >= lowest * (1 - tol):
+            elif halving and not lowers:
                 now /= 2
-                if now < tol * rate:
-                    reason = "no improvement"
-                    break
-            lowest = min(lowest, met)
-            if met == 0.0:
+                reason = "no improvement" if now < tol * rate else ""
+            elif met == 0.0:
                 reason = "no improvement"
-                break
+            if not reason and len(errors) == max_epochs:
+                reason = "max_epochs"
+            if reason or len(errors) % together == 0:
+                kept.note("walk", w=w, errors=errors, numbers=(now, lowest), reason=reason)
     slope = np.zeros_like(w)
     total, size = gather_residuals(rows, y, counts, divisor, w, slope)
     gap = float(np.linalg.norm(slope)) / size if size > 0 else 0.0

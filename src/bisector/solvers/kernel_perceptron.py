@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from bisector.distances.distance import Rows
 from bisector.distances.reductions import cut
+from bisector.engine.checkpoint import NOWHERE, Checkpoint
 from bisector.engine.progress import track
 from bisector.engine.threads import one_blas_thread, parallel
 from bisector.kernels import Kernel
@@ -33,6 +34,11 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _BLOCK, _BLOCKS_TOGETHER = 256, 32
+# Of a walk, what a pass goes on with, but for the lists of steps.
+_NOTED = (
+    "mistakes", "scores", "updates", "active", "runs", "pocket", "wrong", "better_at", "smallest", "square",
+    "iterations", "bounds", "met",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -142,6 +148,7 @@ def kernel_perceptron(
     weights: Floats | None = None,
     budget: int | None = None,
     n_jobs: int | None = None,
+    kept: Checkpoint = NOWHERE,
 ) -> KernelWalk:
     """Walk until no mistake is made, or until it is proven not to be worth while.
 
@@ -158,19 +165,21 @@ def kernel_perceptron(
         least. The proofs do not hold then.
     n_jobs : int, optional
         The result does not depend on it.
+    kept : Checkpoint, optional
+        Where to note what the walks go on with: after every pass, and within long ones.
     """
-    walk = _Walk(tiles, labels.astype(np.float64), settings, weights, budget, n_jobs)
+    walk = _Walk(tiles, labels.astype(np.float64), settings, weights, budget, n_jobs, kept)
+    walk.recall()
     # Tiles are too small for BLAS to share out; and so their bits do not depend on how many threads it has.
     with (
         one_blas_thread,
         track("kernel perceptron", total=settings.max_iter, verbose=settings.verbose) as bar,
     ):
-        for number in range(1, settings.max_iter + 1):
+        while walk.active.any() and walk.passes < settings.max_iter:
             wrong = walk.one_pass()
-            walk.measure(number, wrong)
+            walk.measure(walk.passes, wrong)
+            walk.note()
             bar.advance(note=f"{int(wrong.sum())} mistakes")
-            if not walk.active.any():
-                break
     return walk.result()
 
 
@@ -185,26 +194,29 @@ class _Walk:
         weights: Floats | None,
         budget: int | None,
         n_jobs: int | None,
+        kept: Checkpoint,
     ) -> None:
         count, n = labels.shape
         self.tiles, self.labels, self.settings, self.n_jobs = tiles, labels, settings, n_jobs
-        self.weights, self.budget = weights, n if budget is None else budget
+        self.weights, self.budget, self.kept = weights, n if budget is None else budget, kept
         self.blocks = cut(n, _BLOCK)
         self.mistakes, self.scores = np.zeros((count, n)), np.zeros((count, n))
         self.updates = np.zeros(count)
         self.active = np.ones(count, dtype=bool)
+        # Complete passes; and of the present one the next block, and the mistakes so far.
+        self.passes, self.place, self.met = 0, 0, np.zeros(count, dtype=np.int64)
         # Steps in the order in which they were made: rows, and what they added to the weights in each problem.
         self._rows: list[int] = []
         self._steps: list[Floats] = []
-        self._heard = [0] * len(self.blocks)
+        self._heard, self._steps_noted = [0] * len(self.blocks), 0
         # Rows without mistake in a row, the most so far, and the steps that stood so long, until they are measured.
-        self._runs = np.zeros((count, 2), dtype=np.int64)
+        self.runs = np.zeros((count, 2), dtype=np.int64)
         self._stood: dict[int, Floats] = {}
         self._counts = np.where(labels != 0, 1.0 if weights is None else weights, 0.0)
         # The best so far: steps, errors, since when, scores' smallest and ‖w‖².
         self.pocket, self.wrong = self.mistakes.copy(), np.full(count, inf)
         self.better_at = np.zeros(count, dtype=np.int64)
-        self.smallest, self.square = np.zeros(count), np.zeros(count)
+        self.smallest, self.square, self.bounds = np.zeros(count), np.zeros(count), np.zeros(count)
         self.iterations = np.zeros(count, dtype=np.int64)
         self.reasons = ["max_iter"] * count
         longest = np.where(labels != 0, tiles.diagonal, 0.0).max(axis=1)
@@ -212,18 +224,52 @@ class _Walk:
 
     def one_pass(self) -> Integers:
         """Visit all rows; return the number of mistakes in each problem."""
-        wrong = np.zeros(len(self.labels), dtype=np.int64)
-        for first in range(0, len(self.blocks), _BLOCKS_TOGETHER):
+        for first in range(self.place, len(self.blocks), _BLOCKS_TOGETHER):
+            if len(self._rows) - self._steps_noted >= _BLOCK:  # each has cost a kernel value a row
+                self.place = first
+                self.note()
             together = range(first, min(first + _BLOCKS_TOGETHER, len(self.blocks)))
             parallel(self._catch_up, together, n_jobs=self.n_jobs)
             for number in together:
                 self._catch_up(number)
-                wrong += self._walk_block(self.blocks[number])
+                self.met += self._walk_block(self.blocks[number])
                 self._heard[number] = len(self._rows)
                 self._keep_budget()
         parallel(self._catch_up, range(len(self.blocks)), n_jobs=self.n_jobs)
-        self._rows, self._steps, self._heard = [], [], [0] * len(self.blocks)
+        self._rows, self._steps, self._heard, self._steps_noted = [], [], [0] * len(self.blocks), 0
+        wrong, self.met = self.met, np.zeros_like(self.met)
+        self.passes, self.place = self.passes + 1, 0
         return wrong
+
+    def note(self) -> None:
+        """Note what the walks go on with."""
+        if self.kept is NOWHERE:
+            return  # lists of many steps take a while to write
+        self._steps_noted = len(self._rows)
+        self.kept.note(
+            "walk",
+            counts=(self.passes, self.place),
+            reasons=self.reasons,
+            rows=np.array(self._rows, dtype=np.int64),
+            steps=np.array(self._steps).reshape(-1, len(self.labels)),
+            heard=self._heard,
+            stood_in=np.array(list(self._stood), dtype=np.int64),
+            stood=np.array(list(self._stood.values())),
+            **{name: getattr(self, name) for name in _NOTED},
+        )
+
+    def recall(self) -> None:
+        """Put walks that have not begun where they stood when they were interrupted, if they were."""
+        known = self.kept.recall("walk")
+        if known is None:
+            return
+        for name in _NOTED:
+            setattr(self, name, known[name])
+        self.passes, self.place = known["counts"].tolist()
+        self.reasons = known["reasons"].tolist()
+        self._rows, self._steps = known["rows"].tolist(), list(known["steps"])
+        self._heard, self._steps_noted = known["heard"].tolist(), len(self._rows)
+        self._stood = dict(zip(known["stood_in"].tolist(), known["stood"], strict=True))
 
     def _catch_up(self, number: int) -> None:
         """Let a block hear of the steps since it was visited."""
@@ -242,7 +288,7 @@ class _Walk:
         wrong = np.zeros(len(self.labels), dtype=np.int64)
         present = self.labels[:, here] != 0
         hopeful = self.active & (present & (self.labels[:, here] * self.scores[:, here] <= 0)).any(axis=1)
-        self._runs[~hopeful, 0] += present.sum(axis=1)[~hopeful]
+        self.runs[~hopeful, 0] += present.sum(axis=1)[~hopeful]
         if not hopeful.any():
             return wrong
         tile = given(self.tiles.tile(np.array(block), block))
@@ -251,7 +297,7 @@ class _Walk:
         counts, best = np.zeros((len(self.labels), len(block))), np.empty(len(block))
         for p in map(int, np.flatnonzero(hopeful)):
             labels = given(self.labels[p, here])
-            scores, steps, runs = self.scores[p, here], counts[p], self._runs[p]
+            scores, steps, runs = self.scores[p, here], counts[p], self.runs[p]
             if walk_block(tile, labels, weights, squares, eta, scores, steps, runs, best):
                 self._stood[p] = self.mistakes[p].copy()
                 self._stood[p][here] += best
@@ -287,7 +333,7 @@ class _Walk:
         self.iterations[self.active] = number
         with np.errstate(divide="ignore", invalid="ignore"):
             bounds = np.sqrt(np.maximum(square, 0.0)) / (self.settings.eta * self.updates)
-        self.bounds = np.where(self.active, bounds, getattr(self, "bounds", bounds))
+        self.bounds = np.where(self.active, bounds, self.bounds)
         stalled = np.zeros_like(done)
         if self.settings.tol is not None:
             stalled = (number >= self.better_at + self.settings.patience) & (

@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from bisector.engine.checkpoint import NOWHERE, Checkpoint
 from bisector.engine.progress import track
+from bisector.solvers.perceptron_notes import passes_a_note
 from bisector.solvers.perceptron_pass import Floats, Integers, PerceptronWalk, Settings, TooLargeError, Visits
 
 
@@ -28,6 +30,7 @@ def penalised_perceptron(
     alpha: float,
     l1_ratio: float,
     weights: Floats | None = None,
+    kept: Checkpoint = NOWHERE,
 ) -> PerceptronWalk:
     """Walk until no mistake is made, or until the loss no longer falls.
 
@@ -40,6 +43,8 @@ def penalised_perceptron(
         α and ρ.
     weights : ndarray of shape (n_rows,), optional
         Factors of the steps.
+    kept : Checkpoint, optional
+        Where to note what the next pass begins with.
 
     Returns
     -------
@@ -56,9 +61,17 @@ def penalised_perceptron(
         given(np.empty(0) if weights is None else weights),
     )
     taken, due, mistakes = np.zeros(rows.n_features), np.zeros(1), np.zeros(n)
-    best, stale, passes, reason, loss = inf, 0, 0, "max_iter", inf
+    best, stale, passes, reason, loss = inf, 0, 0, "", inf
+    together = passes_a_note(len(visits))
+    known = kept.recall("walk")
+    if known is not None:
+        w, taken, due, mistakes = (known[name] for name in ("w", "taken", "due", "mistakes"))
+        best, loss = known["losses"].tolist()
+        stale, passes = known["counts"].tolist()
+        reason = str(known["reason"])
+        visits.skip(passes)
     with track("perceptron", total=settings.max_iter, verbose=settings.verbose) as bar:
-        while passes < settings.max_iter:
+        while not reason:
             order = given(visits.passes(1)[0])
             wrong, loss = penalised_pass(
                 rows, sides, weighed, order, settings.eta, shrink, cut, w, taken, due, mistakes
@@ -66,17 +79,24 @@ def penalised_perceptron(
             passes += 1
             bar.advance(note=f"loss {loss:.4g}")
             if wrong < 0 or not np.isfinite(w).all():
+                kept.forget("walk")  # it would end here again
                 raise TooLargeError(
                     "X has values that are not finite, or so large that the weights overflow."
                 )
+            if wrong:
+                stale = 0 if settings.tol is None or loss <= best - settings.tol * len(visits) else stale + 1
+                best = min(best, loss)
             if not wrong:
                 reason = "no mistake"
-                break
-            stale = 0 if settings.tol is None or loss <= best - settings.tol * len(visits) else stale + 1
-            best = min(best, loss)
-            if stale >= settings.patience:
+            elif stale >= settings.patience:
                 reason = "no improvement"
-                break
+            elif passes == settings.max_iter:
+                reason = "max_iter"
+            if reason or passes % together == 0:
+                kept.note(
+                    "walk", w=w, taken=taken, due=due, mistakes=mistakes, losses=(best, loss),
+                    counts=(stale, passes), reason=reason,
+                )  # fmt: skip
     return PerceptronWalk(
         solution=w, converged=reason == "no mistake", reason=reason, objective=loss, smallest_margin=np.nan,
         margin_bound=inf, iterations=passes, updates=float(mistakes.sum()), mistakes=mistakes, longest=np.nan,

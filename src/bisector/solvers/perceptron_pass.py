@@ -27,8 +27,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bisector.engine.checkpoint import NOWHERE, Checkpoint
 from bisector.engine.progress import track
 from bisector.engine.threads import parallel
+from bisector.solvers.perceptron_notes import WalkNotes
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -186,6 +188,12 @@ class Visits:
             shuffle(given(self._rng.random(orders.shape)), orders)
         return orders
 
+    def skip(self, count: int) -> None:
+        """Leave out the orders of so many passes, which were made before a walk was interrupted."""
+        if self._rng is not None:
+            source: Any = self._rng.bit_generator
+            source.advance(count * len(self._rows))
+
 
 def perceptron(
     rows: Any,
@@ -197,6 +205,7 @@ def perceptron(
     weights: Floats | None = None,
     judges: Floats | None = None,
     n_jobs: int | None = None,
+    kept: Checkpoint = NOWHERE,
 ) -> PerceptronWalk:
     """Walk until no mistake is made, or until it is proven not to be worth while.
 
@@ -216,29 +225,35 @@ def perceptron(
         Weights of the rows that judge which weights are best, where they are others than those walked over.
     n_jobs : int, optional
         For measuring; the result does not depend on it.
+    kept : Checkpoint, optional
+        Where to note what the next pass begins with.
     """
     from bisector.solvers import perceptron_loops as loops
 
     walk = _Walk(rows, labels, start, settings, weights, judges, n_jobs)
     here, orders = walk.course[0], np.empty((0, len(visits)), np.int64)
+    here.why = loops.NEEDS_ORDERS
     at_once = max(1, _VISITS_AT_ONCE // len(visits)) if walk.rule.inline else 1
+    notes = WalkNotes(kept)
+    notes.recall(walk)
+    visits.skip(int(here.passes))
     with track("perceptron", total=settings.max_iter, verbose=settings.verbose) as bar:
-        while True:
+        while here.why > loops.EXHAUSTED:
             passes = int(here.passes)
-            walk.go(loops.walk_passes, orders)
-            bar.advance(int(here.passes) - passes, note=f"{here.updates:.0f} updates")
             if here.why == loops.NEEDS_ORDERS:
-                soon = min(at_once, 8 + int(here.passes))
-                orders = visits.passes(min(soon, settings.max_iter - int(here.passes)))
+                soon = min(at_once, 8 + passes)
+                orders = visits.passes(min(soon, settings.max_iter - passes))
                 here.batch = 0
             elif here.why == loops.NEEDS_MEASURING:
                 walk.measure()
             elif here.why == loops.NEEDS_ROOM:
                 walk.make_room()
-            elif here.why == loops.TOO_LARGE:
-                raise TooLargeError("X has values that are not finite, or whose squares overflow.")
             else:
-                break
+                raise TooLargeError("X has values that are not finite, or whose squares overflow.")
+            walk.go(loops.walk_passes, orders)
+            bar.advance(int(here.passes) - passes, note=f"{here.updates:.0f} updates")
+            if here.why <= loops.NEEDS_ORDERS:
+                notes.note(walk)
     return walk.ended(_NAMES[int(here.why)], converged=bool(here.why == loops.CONVERGED))
 
 

@@ -55,6 +55,11 @@ class KernelLines(ABC):
     def most_at_once(self) -> int:
         """How many lines can be had at once."""
 
+    @property
+    def largest_square(self) -> int:
+        """Among how many rows values can be had."""
+        return self.most_at_once
+
     @abstractmethod
     def held(self, rows: Integers) -> tuple[NDArray[Any], Integers]:
         """Return an array of lines, and where in it those of these rows stand."""
@@ -160,6 +165,10 @@ class MadeLines(KernelLines):
             self._make(missing, slots)
             self._slot_of[missing], self._row_in[slots], self._last_use[slots] = slots, missing, self._clock
         return self._lines, self._slot_of[rows]
+
+    @property
+    def largest_square(self) -> int:
+        return self.most_at_once if self._fast is None else self.n_rows
 
     def square(self, rows: Integers) -> NDArray[Any]:
         if self._fast is None:

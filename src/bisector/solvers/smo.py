@@ -312,7 +312,7 @@ class _Run:
         """Move all free variables at once; say whether they moved."""
         problem = self.problem
         free = np.flatnonzero((self.beta > problem.lower) & (self.beta < problem.upper))
-        if not 2 <= len(free) <= most:
+        if not 2 <= len(free) <= min(most, self.lines.largest_square):
             return False
         gram = self.lines.square(problem.rows[free])
         bounds = problem.lower[free], problem.upper[free]

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .sources import MemorySource, Source
+from .sources import MemorySource, Source, source
 
 Arrays = dict[str, NDArray[Any]]
 Random = np.random.RandomState | np.random.Generator
@@ -54,7 +54,7 @@ class Checkpoint:
         return None
 
     def forget(self, name: str) -> None:
-        """Drop what was noted under a name and is not needed any more."""
+        """Drop what was noted under a name, or in the part of this name, and is not needed any more."""
 
     def part(self, name: str) -> "Checkpoint":
         """Return the checkpoint of a part of the fit, whose names are its own."""
@@ -178,6 +178,45 @@ def checkpoint_of_distances(
 
 
 @contextmanager
+def checkpoint_of_kernel(
+    path: Any,
+    estimator: Any,
+    some: Callable[[], NDArray[Any]],
+    *,
+    targets: NDArray[Any],
+    weights: NDArray[np.float64] | None,
+    rows: Any = None,
+    start: Sequence[NDArray[np.float64]] = (),
+) -> Iterator[Checkpoint]:
+    """Open the checkpoint of a fit that compares rows, which may be anything, by a kernel, and learns targets.
+
+    Parameters
+    ----------
+    path, estimator
+        As of `checkpoint_of`.
+    some : callable
+        Returns kernel values between some of the rows: they tell kernels apart too.
+    targets : ndarray of shape (n_rows,)
+    weights : ndarray of shape (n_rows,) or None
+    rows : array or sparse matrix, optional
+        The rows, if they are numbers.
+    start : sequence of ndarrays, optional
+        Solutions of a former fit, with which this one begins.
+    """
+    if path is None:
+        yield NOWHERE
+        return
+    data = {"number of rows": str(len(targets))}
+    if rows is not None:
+        data = _of_rows(source(rows), None)
+    data |= {"targets": _beside(targets), "weights": _beside(weights), "kernel values": _digest(some())}
+    if len(start):
+        data["first multipliers"] = _digest(*start)
+    with _opened(path, estimator, data) as kept:
+        yield kept
+
+
+@contextmanager
 def _opened(path: Any, estimator: Any, data: Mapping[str, str]) -> Iterator[Checkpoint]:
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"checkpoint must be the path of a file, or None, not {path!r}.")
@@ -195,7 +234,7 @@ class _File(_Kept):
 
     def __init__(self, path: Path, fingerprint: dict[str, str]) -> None:
         self.path = path
-        self._notes: Arrays = {}
+        self._notes: dict[str, Arrays] = {}
         self._fingerprint = fingerprint
         self._doubtful = False
         self._took = 0.0
@@ -204,7 +243,9 @@ class _File(_Kept):
         if path.exists():
             stored = _read(path)
             _compare(path, json.loads(str(stored.pop(_FINGERPRINT))), fingerprint)
-            self._notes = stored
+            for key, value in stored.items():
+                name, _, entry = key.rpartition(":")
+                self._notes.setdefault(name, {})[entry] = value
         else:
             # Better to learn now than after an hour that nothing can be written there.
             try:
@@ -217,22 +258,23 @@ class _File(_Kept):
         self._saved = time.monotonic()
 
     def note(self, name: str, **values: Any) -> None:
-        made = {f"{name}:{key}": np.array(value) for key, value in values.items()}
+        made = {key: np.array(value) for key, value in values.items()}
         with self._lock:
-            self._notes.update(made)
+            self._notes.setdefault(name, {}).update(made)
             if time.monotonic() - self._saved >= SECONDS_BETWEEN_SAVES * max(1.0, self._took / _QUICK):
                 self.save()
 
     def forget(self, name: str) -> None:
         with self._lock:
-            self._notes = {key: value for key, value in self._notes.items() if not key.startswith(f"{name}:")}
+            self._notes.pop(name, None)
+            for inner in [other for other in self._notes if other.startswith(f"{name}/")]:
+                del self._notes[inner]
 
     def recall(self, name: str) -> Arrays | None:
-        start = f"{name}:"
         with self._lock:
-            found = {key: value for key, value in self._notes.items() if key.startswith(start)}
+            found = dict(self._notes.get(name, {}))
         # Copies, since a loop may write into what it begins with.
-        return {key.removeprefix(start): value.copy() for key, value in found.items()} or None
+        return {key: value.copy() for key, value in found.items()} or None
 
     def part(self, name: str) -> Checkpoint:
         return _Part(self, name)
@@ -257,8 +299,9 @@ class _File(_Kept):
 
     def _write(self) -> None:
         fingerprint = np.array(json.dumps(self._fingerprint))
+        notes = {f"{name}:{key}": value for name, one in self._notes.items() for key, value in one.items()}
         with open(self._unfinished, "wb") as file:
-            np.savez(file, allow_pickle=False, **{_FINGERPRINT: fingerprint, **self._notes})
+            np.savez(file, allow_pickle=False, **{_FINGERPRINT: fingerprint, **notes})
             file.flush()
             os.fsync(file.fileno())
         os.replace(self._unfinished, self.path)

@@ -44,14 +44,15 @@ def interrupted_after(count: int, monkeypatch: pytest.MonkeyPatch, model: Any, *
 
 
 def learned(model: Any) -> dict[str, Any]:
-    numbers = {
-        name: value for name, value in vars(model).items() if name.endswith("_") or name == "_mistakes"
-    }
-    if "two_class_problems_" in numbers:
-        numbers["two_class_problems_"] = model.two_class_problems_.problems
+    """All that a fit leaves, by value, and what kernel machines tell on request."""
+    asked = {"alpha_", "slack_", "margin_", "objective_", "dual_gap_", "kkt_violation_"}
+    names = {name for name in vars(model) if name.endswith("_") or name == "_mistakes"}
+    values = {name: getattr(model, name) for name in names | {name for name in asked if hasattr(model, name)}}
+    if "two_class_problems_" in values:
+        values["two_class_problems_"] = model.two_class_problems_.problems
     if getattr(model, "history", False):  # of a perceptron
-        numbers |= numbers.pop("history_")._asdict()
-    return {name: value.toarray() if hasattr(value, "toarray") else value for name, value in numbers.items()}
+        values |= values.pop("history_")._asdict()
+    return {name: value.toarray() if hasattr(value, "toarray") else value for name, value in values.items()}
 
 
 def goes_on(monkeypatch: Any, path: Any, model: Any, *data: Any, stride: int = 1) -> int:

@@ -29,6 +29,38 @@ def test_lines_hold_the_gram_matrix_in_any_order_and_after_forgetting(kernel, si
     np.testing.assert_allclose(totals, K @ factors, **{**close, "atol": 1e-4 if single else 1e-9})
 
 
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("single", [False, True])
+@pytest.mark.parametrize("n_features", [13, 40])
+def test_noted_lines_are_made_again_with_the_same_bits(kernel, single, n_features):
+    """In the same company, after which others are forgotten in the same order."""
+    X = np.random.default_rng(0).normal(size=(300, n_features))
+    lines = MadeLines(kernel, kernel.prepare(X), single=single, capacity=50)
+    rng = np.random.default_rng(1)
+    for size in (1, 2, 30, 1, 40, 7, 50, 3, 20):
+        lines.held(rng.choice(300, size=size, replace=False))
+    again = MadeLines(kernel, kernel.prepare(X), single=single, capacity=80)
+    again.go_on({name: np.array(value) for name, value in lines.as_notes().items()})
+    for size in (10, 1, 45, 30, 2):
+        rows = rng.choice(300, size=size, replace=False)
+        (held, slots), (other, places) = lines.held(rows), again.held(rows)
+        np.testing.assert_array_equal(other[places], held[slots])
+        np.testing.assert_array_equal(again.square(rows), lines.square(rows))
+
+
+def test_what_loops_make_has_the_same_bits_in_any_company():
+    """So that such lines need not be made again when a fit goes on."""
+    X, kernel = np.random.default_rng(0).normal(size=(1500, 32)), Gaussian(bandwidth=4.0)
+    fast = gaussian_lines(kernel, kernel.prepare(X))
+    assert fast.by_loops
+    whole = np.empty((1500, 1500), np.float32)
+    fast.write_lines(np.arange(1500), whole, np.arange(1500), None)
+    for size in (1, 2, 3, 5, 130):
+        rows, part = np.random.default_rng(size).permutation(1500)[:size], np.empty((size, 1500), np.float32)
+        fast.write_lines(rows, part, np.arange(size), None)
+        np.testing.assert_array_equal(part, whole[rows])
+
+
 def test_gaussian_lines_are_within_their_error():
     X = np.random.default_rng(0).normal(size=(50, 20)) + 1000.0
     kernel = Gaussian(bandwidth=4.0)

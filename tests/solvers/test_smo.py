@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 import bisector
 from bisector.kernels import Gaussian, Laplacian, Linear, Polynomial
 from bisector.solvers.free_variables import step_free_variables
-from bisector.solvers.kernel_lines import AllLines, kernel_lines
+from bisector.solvers.kernel_lines import AllLines, MadeLines, kernel_lines
 from bisector.solvers.smo import Problem, smo
 from bisector.solvers.support_vectors import NoHardMargin, classify, regress
 
@@ -237,6 +237,21 @@ def test_many_rows_in_little_memory_give_the_same_plane(kernel):
     assert found.converged
     assert again.converged
     np.testing.assert_allclose(again.values, found.values, atol=1e-5)  # two solutions within the tolerance
+
+
+def test_no_more_variables_are_moved_at_once_than_lines_can_be_held(monkeypatch):
+    """Else lines would be written beside the memory that is there for them."""
+    monkeypatch.setattr("bisector.solvers.smo.AT_ONCE", 20)
+    X, y = two_classes(300, noise=0.2)
+    rows, asked = Laplacian().prepare(X), []
+    lines = MadeLines(Laplacian(), rows, single=False, capacity=30)
+    monkeypatch.setattr("bisector.solvers.smo._ALL_AT_ONCE", 20)
+    held = lines.held
+    monkeypatch.setattr(lines, "held", lambda rows: asked.append(len(rows)) or held(rows))
+    found = classify(lines, y, np.full(300, 1e3))
+    assert found.converged
+    assert np.count_nonzero((np.abs(found.beta) > 0) & (np.abs(found.beta) < 1e3)) > 30
+    assert max(asked) <= 30
 
 
 def test_too_little_memory_is_refused_before_it_is_taken():

@@ -12,7 +12,7 @@ from bisector.clustering.cluster_counts import checked_number, warn_of_empty
 from bisector.clustering.exemplar_clusters import CheckedInput, ExemplarClusters, checked_input
 from bisector.distances.distance import Exemplar
 from bisector.distances.precomputed import Precomputed
-from bisector.engine.checkpoint import Checkpoint, checkpoint_of_distances
+from bisector.engine.checkpoint import Checkpoint, checkpoint_of_pairs
 from bisector.engine.items import picked
 from bisector.engine.seeds import seed_of
 from bisector.engine.validation import check_choice, check_count, store
@@ -146,7 +146,8 @@ class KExemplars(ExemplarClusters):
         def told() -> NDArray[np.float64]:
             return self._told(given, points=exemplar in CENTROIDS)
 
-        with checkpoint_of_distances(self.checkpoint, self, told, given.all_weights) as kept:
+        weights = given.all_weights
+        with checkpoint_of_pairs(self.checkpoint, self, told, len(weights), weights=weights) as kept:
             found = self._best(given, exemplar, n_clusters, kept)
             labels, distances = self._nearest(given.distance, given.all_rows, found.references)
         if not found.converged:

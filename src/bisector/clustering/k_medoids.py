@@ -14,7 +14,7 @@ from bisector.clustering.cluster_counts import checked_number, warn_of_empty
 from bisector.clustering.exemplar_clusters import ExemplarClusters, checked_input
 from bisector.clustering.partitioned_input import partitioned_input
 from bisector.distances.precomputed import Precomputed
-from bisector.engine.checkpoint import checkpoint_of_distances
+from bisector.engine.checkpoint import checkpoint_of_pairs
 from bisector.engine.items import picked
 from bisector.engine.seeds import seed_of
 from bisector.engine.sources import is_collection
@@ -178,7 +178,8 @@ class KMedoids(ExemplarClusters):
             check_count("n_samples", self.n_samples), max(numbers), self.n_jobs,
         )  # fmt: skip
         learned: dict[str, Any] = {}
-        with checkpoint_of_distances(self.checkpoint, self, search.some_distances, search.weights) as kept:
+        told, weights = search.some_distances, search.weights
+        with checkpoint_of_pairs(self.checkpoint, self, told, len(weights), weights=weights) as kept:
             search = replace(search, kept=kept)
             if self.n_clusters == "auto":
                 found, silhouettes = search.choose(numbers)

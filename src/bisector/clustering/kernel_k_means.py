@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from bisector.clustering.cluster_counts import checked_number, warn_of_empty
 from bisector.clustering.cluster_reasons import told_distances
 from bisector.distances.reductions import cut, write_all
-from bisector.engine.checkpoint import Checkpoint, checkpoint_of_distances
+from bisector.engine.checkpoint import Checkpoint, checkpoint_of_pairs
 from bisector.engine.explanation import Explanation, account_of
 from bisector.engine.seeds import seed_of
 from bisector.engine.show import number
@@ -178,12 +178,13 @@ sets; or kernel values of shape (n_rows, n_rows)
             rows = FeatureRows.of(kernel, picked(items, counted))
             assert rows.prepared is not None
             pairs = ComputedPairs(rows.kernel, rows.prepared, self.n_jobs)
-        with checkpoint_of_distances(
+        with checkpoint_of_pairs(
             self.checkpoint,
             self,
             pairs.some_values,
-            np.ones(n) if weights is None else weights,
+            n,
             what="kernel values",
+            weights=weights,
         ) as kept:
             found = self._best(pairs, n_clusters, own, counted, n, kept)
             learned = {

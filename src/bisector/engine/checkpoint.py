@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .sources import MemorySource, Source
+from .sources import MemorySource, Source, source
 
 Arrays = dict[str, NDArray[Any]]
 Random = np.random.RandomState | np.random.Generator
@@ -161,14 +161,17 @@ def checkpoint_of(
 
 
 @contextmanager
-def checkpoint_of_distances(
+def checkpoint_of_pairs(
     path: Any,
     estimator: Any,
     some: Callable[[], NDArray[Any]],
-    weights: NDArray[np.float64],
+    n_rows: int,
     *,
-    targets: NDArray[Any] | None = None,
     what: str = "distances",
+    weights: NDArray[np.float64] | None = None,
+    targets: NDArray[Any] | None = None,
+    rows: Any = None,
+    start: Sequence[NDArray[np.float64]] = (),
 ) -> Iterator[Checkpoint]:
     """Open the checkpoint of a fit that only compares rows, which may be anything.
 
@@ -177,21 +180,24 @@ def checkpoint_of_distances(
     path, estimator
         As of `checkpoint_of`.
     some : callable
-        Returns distances between some of the rows, or whatever else tells them from others.
-    weights : ndarray of shape (n_rows,)
-    targets : ndarray, optional
+        Returns distances or kernel values between some of the rows, or whatever else tells them from others.
+    n_rows : int
     what : str
         What `some` returns, in the sentence that refuses others.
+    weights, targets : ndarray, optional
+        Of all rows.
+    rows : array or sparse matrix, optional
+        The rows, if they are numbers and are to be compared too.
+    start : sequence of ndarrays, optional
+        Multipliers of a former fit, with which this one begins.
     """
     if path is None:
         yield NOWHERE
         return
-    data = {
-        "number of rows": str(len(weights)),
-        "targets": _beside(targets),
-        "weights": _digest(weights),
-        what: _digest(some()),
-    }
+    data = {"number of rows": str(n_rows)} if rows is None else _of_rows(source(rows), None)
+    data |= {"targets": _beside(targets), "weights": _beside(weights), what: _digest(some())}
+    if len(start):
+        data["first multipliers"] = _digest(*start)
     with _opened(path, estimator, data) as kept:
         yield kept
 
@@ -214,7 +220,7 @@ class _File(_Kept):
 
     def __init__(self, path: Path, fingerprint: dict[str, str]) -> None:
         self.path = path
-        self._notes: Arrays = {}
+        self._notes: dict[str, Arrays] = {}
         self._fingerprint = fingerprint
         self._doubtful = False
         self._took = 0.0
@@ -223,7 +229,9 @@ class _File(_Kept):
         if path.exists():
             stored = _read(path)
             _compare(path, json.loads(str(stored.pop(_FINGERPRINT))), fingerprint)
-            self._notes = stored
+            for key, value in stored.items():
+                name, _, entry = key.rpartition(":")
+                self._notes.setdefault(name, {})[entry] = value
         else:
             # Better to learn now than after an hour that nothing can be written there.
             try:
@@ -236,23 +244,23 @@ class _File(_Kept):
         self._saved = time.monotonic()
 
     def note(self, name: str, **values: Any) -> None:
-        made = {f"{name}:{key}": np.array(value) for key, value in values.items()}
+        made = {key: np.array(value) for key, value in values.items()}
         with self._lock:
-            self._notes.update(made)
+            self._notes.setdefault(name, {}).update(made)
             if time.monotonic() - self._saved >= SECONDS_BETWEEN_SAVES * max(1.0, self._took / _QUICK):
                 self.save()
 
     def forget(self, name: str) -> None:
         with self._lock:
-            own = (f"{name}:", f"{name}/")
-            self._notes = {key: value for key, value in self._notes.items() if not key.startswith(own)}
+            self._notes.pop(name, None)
+            for inner in [other for other in self._notes if other.startswith(f"{name}/")]:
+                del self._notes[inner]
 
     def recall(self, name: str) -> Arrays | None:
-        start = f"{name}:"
         with self._lock:
-            found = {key: value for key, value in self._notes.items() if key.startswith(start)}
+            found = dict(self._notes.get(name, {}))
         # Copies, since a loop may write into what it begins with.
-        return {key.removeprefix(start): value.copy() for key, value in found.items()} or None
+        return {key: value.copy() for key, value in found.items()} or None
 
     def part(self, name: str) -> Checkpoint:
         return _Part(self, name)
@@ -277,8 +285,9 @@ class _File(_Kept):
 
     def _write(self) -> None:
         fingerprint = np.array(json.dumps(self._fingerprint))
+        notes = {f"{name}:{key}": value for name, one in self._notes.items() for key, value in one.items()}
         with open(self._unfinished, "wb") as file:
-            np.savez(file, allow_pickle=False, **{_FINGERPRINT: fingerprint, **self._notes})
+            np.savez(file, allow_pickle=False, **{_FINGERPRINT: fingerprint, **notes})
             file.flush()
             os.fsync(file.fileno())
         os.replace(self._unfinished, self.path)

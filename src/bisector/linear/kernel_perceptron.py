@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bisector.engine.checkpoint import checkpoint_of_distances
+from bisector.engine.checkpoint import checkpoint_of_pairs
 from bisector.engine.decisions import explain_sums
 from bisector.engine.explanation import Explanation
 from bisector.engine.frames import is_frame, split_column
@@ -217,13 +217,14 @@ strings, sets; or kernel values of shape (n_samples, n_samples)
             )
         problems = ordered_problems(self.multi_class, classes, self.class_order)
         kernel, some_values, tiles_of = self._values(kernel, items, float(bias))
-        with checkpoint_of_distances(
+        with checkpoint_of_pairs(
             self.checkpoint,
             self,
             some_values,
-            np.ones(len(codes)) if weight is None else weight,
-            targets=targets,
+            len(codes),
             what="kernel values",
+            weights=weight,
+            targets=targets,
         ) as reached:
             if shuffled:
                 order = np.random.default_rng(seed_of(self.random_state, reached)).permutation(order)

@@ -19,7 +19,7 @@ from bisector.distances.estimator_input import check_items, tell_input_tags
 from bisector.distances.names import resolve
 from bisector.distances.numeric_rows import NumericRows
 from bisector.distances.precomputed import Precomputed
-from bisector.engine.checkpoint import Checkpoint, checkpoint_of_distances
+from bisector.engine.checkpoint import Checkpoint, checkpoint_of_pairs
 from bisector.engine.map_reduce import map_blocks
 from bisector.engine.progress import track
 from bisector.engine.row_sums import total_weight
@@ -162,7 +162,9 @@ class BumpNetwork(HoldsValues, BaseEstimator):
             sums = task.rows.values.sum(axis=0) if isinstance(task.rows, NumericRows) else ()
             return np.append(telling_lines(distance, task.rows, n_jobs=self.n_jobs), sums)
 
-        return checkpoint_of_distances(self.checkpoint, self, told, task.weights, targets=task.targets)
+        return checkpoint_of_pairs(
+            self.checkpoint, self, told, len(task.rows), weights=task.weights, targets=task.targets
+        )
 
     @abstractmethod
     def _solve(

@@ -60,6 +60,11 @@ class GaussianLines:
         """Write the values of some rows with all of them into slots of an array of lines."""
         self._write(numbers, self._pieces, self.halves, lines, slots, n_jobs)
 
+    @property
+    def by_loops(self) -> bool:
+        """Whether loops make the products, row by row, instead of BLAS, which rounds them by how many there are."""
+        return bool(self.rows.shape[1] <= _FEW_FEATURES)
+
     @cached_property
     def _pieces(self) -> Singles:
         return in_pieces(self.rows)
@@ -73,7 +78,7 @@ class GaussianLines:
 
         outer, outer_halves, places = given(self.rows[numbers]), given(self.halves[numbers]), given(slots)
         inner_halves, pieces = given(inner_halves), given(inner)
-        few = self.rows.shape[1] <= _FEW_FEATURES
+        few = self.by_loops
 
         def write(place: tuple[range, range]) -> None:
             columns, chosen = place

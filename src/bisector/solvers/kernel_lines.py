@@ -6,6 +6,7 @@ are forgotten first.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from bisector.engine.threads import parallel
 from bisector.kernels.kernel import Kernel
 from bisector.kernels.tiles import all_products
 from bisector.solvers.gaussian_lines import gaussian_lines
+from bisector.solvers.line_batches import LineBatches
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -54,6 +56,11 @@ class KernelLines(ABC):
     @abstractmethod
     def most_at_once(self) -> int:
         """How many lines can be had at once."""
+
+    @property
+    def largest_square(self) -> int:
+        """Among how many rows values can be had."""
+        return self.most_at_once
 
     @abstractmethod
     def held(self, rows: Integers) -> tuple[NDArray[Any], Integers]:
@@ -95,6 +102,14 @@ class KernelLines(ABC):
         rows = np.flatnonzero(factors)
         lines, slots = self.held(rows)
         return np.asarray(factors[rows].astype(np.longdouble) @ lines[slots], dtype=np.float64)
+
+    def as_notes(self) -> dict[str, Any]:
+        """Return what a checkpoint must keep, so that the values to come have the same bits."""
+        return {}
+
+    def go_on(self, known: Mapping[str, Any]) -> None:
+        """Hold the lines that were held when this was noted."""
+        return  # all of them are held in any case, or none
 
 
 class AllLines(KernelLines):
@@ -143,6 +158,7 @@ class MadeLines(KernelLines):
         self._row_in = np.full(capacity, -1)
         self._last_use = np.zeros(capacity, dtype=np.int64)
         self._clock = 0
+        self._batches = LineBatches(capacity)
 
     @property
     def most_at_once(self) -> int:
@@ -158,14 +174,54 @@ class MadeLines(KernelLines):
             gone = self._row_in[slots]
             self._slot_of[gone[gone >= 0]] = -1
             self._make(missing, slots)
+            self._batches.add(missing, slots)
             self._slot_of[missing], self._row_in[slots], self._last_use[slots] = slots, missing, self._clock
         return self._lines, self._slot_of[rows]
+
+    @property
+    def largest_square(self) -> int:
+        return self.most_at_once if self._fast is None else self.n_rows
 
     def square(self, rows: Integers) -> NDArray[Any]:
         if self._fast is None:
             return super().square(rows)
         # Lines are long and far apart in memory: made anew, their values are had sooner than gathered.
         return self._fast.among(rows, n_jobs=self.n_jobs)
+
+    def as_notes(self) -> dict[str, Any]:
+        capacity = {"capacity": len(self._lines)}
+        if self._each_alone:
+            return capacity
+        return {**capacity, "last_use": self._last_use, "clock": self._clock, **self._batches.as_notes()}
+
+    def go_on(self, known: Mapping[str, Any]) -> None:
+        # As many slots as there were, though there may be another amount of free memory now.
+        capacity, n = int(known["capacity"]), self.n_rows
+        if capacity > len(self._lines):
+            require(
+                capacity * n * self._lines.itemsize,
+                doing=f"Going on with a kernel machine on {n:,} rows",
+                holding=f"{capacity:,} lines of the Gram matrix, as many as the checkpoint had",
+                instead="remove the checkpoint to begin anew",
+            )
+        self._lines = np.empty((capacity, n), dtype=self._lines.dtype)
+        self._slot_of, self._row_in = np.full(n, -1), np.full(capacity, -1)
+        self._last_use, self._clock = np.zeros(capacity, dtype=np.int64), 0
+        self._batches = LineBatches(capacity)
+        if self._each_alone:
+            return
+        for numbers, slots in LineBatches.noted(known):
+            self._make(numbers, slots)
+            self._batches.add(numbers, slots)
+            self._row_in[slots] = numbers
+        held = np.flatnonzero(self._row_in >= 0)
+        self._slot_of[self._row_in[held]] = held
+        self._last_use, self._clock = known["last_use"], int(known["clock"])
+
+    @property
+    def _each_alone(self) -> bool:
+        """Whether a line has the same bits whatever others are made with it, so that it may be made at any time."""
+        return self._fast is not None and self._fast.by_loops
 
     def _make(self, numbers: Integers, slots: Integers) -> None:
         """Write the lines of rows into slots, tile by tile."""

@@ -20,12 +20,13 @@ variables are moved at once (`bisector.solvers.free_variables`).
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bisector.engine.progress import track
+from bisector.engine.checkpoint import NOWHERE, Arrays, Checkpoint
+from bisector.engine.progress import Bar, track
 from bisector.solvers.free_variables import step_free_variables
 from bisector.solvers.kernel_lines import KernelLines
 
@@ -141,6 +142,7 @@ def smo(
     max_iter: int = -1,
     start: Floats | None = None,
     verbose: bool | int = False,
+    kept: Checkpoint = NOWHERE,
 ) -> Solution:
     """Solve the problem of this module.
 
@@ -154,6 +156,8 @@ def smo(
         The most steps of two variables; -1 leaves it to the solver, which ends in any case.
     start : ndarray of shape (n_variables,), optional
         Where to begin, for instance the solution for other bounds; by default at 0.
+    kept : Checkpoint, optional
+        Where to note, after every working set, the point and which lines are held.
 
     Examples
     --------
@@ -166,7 +170,7 @@ def smo(
     >>> found.beta, found.offset, found.converged
     (array([-0.5,  0.5]), -1.0, True)
     """
-    return _Run(problem, lines, tolerance, max_iter, start).solve(verbose)
+    return _Run(problem, lines, tolerance, max_iter, start, kept).solve(verbose)
 
 
 class _State(NamedTuple):
@@ -201,50 +205,81 @@ class _Run:
     """The course of one solution."""
 
     def __init__(
-        self, problem: Problem, lines: KernelLines, tolerance: float, max_iter: int, start: Floats | None
+        self,
+        problem: Problem,
+        lines: KernelLines,
+        tolerance: float,
+        max_iter: int,
+        start: Floats | None,
+        kept: Checkpoint,
     ) -> None:
-        self.problem, self.lines, self.tolerance = problem, lines, tolerance
+        self.problem, self.lines, self.tolerance, self.kept = problem, lines, tolerance, kept
+        self.turns, self.finishes = kept.recall("turns"), kept.recall("finishes")
+        known = self.finishes or self.turns
+        if known is not None:
+            lines.go_on(known)
         n = len(problem.linear)
         self.most_steps = max(_MOST_STEPS, _MOST_STEPS_EACH * n) if max_iter < 0 else max_iter
         if lines.most_at_once == lines.n_rows and n <= _ALL_AT_ONCE:
             self.at_once = n
         else:
             self.at_once = min(n, AT_ONCE, lines.most_at_once)
-        self.beta = np.zeros(n) if start is None else problem.fit_start(start)
-        self.values = np.zeros(lines.n_rows)
         self.steps = 0
         self.unbounded = self.negative = False
         self.open_ended = bool(np.isinf(problem.lower).any() or np.isinf(problem.upper).any())
         self.longest = float(np.abs(lines.diagonal).max(initial=0.0))
         self.reach = np.sqrt(np.abs(lines.diagonal))[problem.rows]
+        if known is not None:
+            self.beta, self.values = known["beta"], known["values"]
+            self.steps, unbounded, negative = known["seen"].tolist()
+            self.unbounded, self.negative = bool(unbounded), bool(negative)
+            return
+        self.beta = np.zeros(n) if start is None else problem.fit_start(start)
+        self.values = np.zeros(lines.n_rows)
         if start is not None:
             self._spread(np.flatnonzero(self.beta), self.beta[self.beta != 0])
 
     def solve(self, verbose: bool | int) -> Solution:
-        chosen, stalled, before = np.empty(0, np.int64), 0, math.inf
         with track("support vectors", verbose=verbose) as bar:
-            while True:
-                state = self.survey()
-                violation, now = state.highest - state.lowest, state.objective
-                self.unbounded |= self.open_ended and -now * self.longest > _BOTTOMLESS
-                stalled = stalled + 1 if now >= before - _PROGRESS * abs(before) else 0
-                before = min(before, now)
-                if (
-                    self.unbounded
-                    or violation <= max(self.tolerance, self.noise())
-                    or self.steps >= self.most_steps
-                    or stalled == _STALLED
-                ):
-                    break
-                chosen = self._choose(chosen, state)
-                part = 0.0 if len(chosen) == len(self.beta) else _PART * violation
-                wanted = max(part, 0.5 * self.tolerance)
-                if not self._solve_set(chosen, state.gradient, wanted):
-                    self._move_free()
-                bar.advance(note=f"violation {violation:.2e}")
+            if self.finishes is None:
+                self._descend(bar)
             if not self.unbounded and self.steps < self.most_steps:
                 self._polish()
         return self._certified()
+
+    def _descend(self, bar: Bar) -> None:
+        """Solve one working set after the other, until the conditions hold or nothing more is gained."""
+        chosen, stalled, before = np.empty(0, np.int64), 0, math.inf
+        if self.turns is not None:
+            stalled, before = int(self.turns["stalled"]), float(self.turns["before"])
+            chosen = self.turns["chosen"]
+        while True:
+            state = self.survey()
+            violation, now = state.highest - state.lowest, state.objective
+            self.unbounded |= self.open_ended and -now * self.longest > _BOTTOMLESS
+            stalled = stalled + 1 if now >= before - _PROGRESS * abs(before) else 0
+            before = min(before, now)
+            if (
+                self.unbounded
+                or violation <= max(self.tolerance, self.noise())
+                or self.steps >= self.most_steps
+                or stalled == _STALLED
+            ):
+                break
+            chosen = self._choose(chosen, state)
+            part = 0.0 if len(chosen) == len(self.beta) else _PART * violation
+            wanted = max(part, 0.5 * self.tolerance)
+            if not self._solve_set(chosen, state.gradient, wanted):
+                self._move_free()
+            bar.advance(note=f"violation {violation:.2e}")
+            self._note("turns", chosen=chosen, stalled=stalled, before=before)
+
+    def _note(self, name: str, **values: Any) -> None:
+        """Note what the next turn of a loop begins with."""
+        if self.kept is NOWHERE:  # to tell of the lines takes a moment
+            return
+        seen = self.steps, self.unbounded, self.negative
+        self.kept.note(name, beta=self.beta, values=self.values, seen=seen, **values, **self.lines.as_notes())
 
     def gradient(self) -> Floats:
         gradient: Floats = self.values[self.problem.rows] + self.problem.linear
@@ -312,7 +347,7 @@ class _Run:
         """Move all free variables at once; say whether they moved."""
         problem = self.problem
         free = np.flatnonzero((self.beta > problem.lower) & (self.beta < problem.upper))
-        if not 2 <= len(free) <= most:
+        if not 2 <= len(free) <= min(most, self.lines.largest_square):
             return False
         gram = self.lines.square(problem.rows[free])
         bounds = problem.lower[free], problem.upper[free]
@@ -326,12 +361,18 @@ class _Run:
 
         Where rounding is in the way of the tolerance, values are computed anew each time, with more digits.
         """
-        exactly = self.noise() > _EXACT * self.tolerance and self.lines.most_at_once == self.lines.n_rows
-        if exactly:
-            self._renew()
-        best, chosen = (self.survey().violation, self.beta, self.values), np.empty(0, np.int64)
-        done = _EXACT * self.tolerance if exactly else max(self.noise(), _FINISHED * self.tolerance)
-        for _ in range(_EXACT_FINISHES if exactly else _FINISHES):
+        if self.finishes is None:
+            exactly = self.noise() > _EXACT * self.tolerance and self.lines.most_at_once == self.lines.n_rows
+            if exactly:
+                self._renew()
+            best, chosen = (self.survey().violation, self.beta, self.values), np.empty(0, np.int64)
+            done = _EXACT * self.tolerance if exactly else max(self.noise(), _FINISHED * self.tolerance)
+            before = 0
+        else:
+            known = self.finishes
+            exactly, before, done = bool(known["exactly"]), int(known["turn"]), float(known["done"])
+            best, chosen = self._best(known), known["chosen"]
+        for turn in range(before, _EXACT_FINISHES if exactly else _FINISHES):
             self.beta, self.values = self.beta.copy(), self.values.copy()
             if best[0] <= done:
                 break
@@ -350,7 +391,20 @@ class _Run:
             violation = state.violation
             if violation < best[0]:
                 best = violation, self.beta, self.values
+            # The best point only where it is not the one that is noted anyway.
+            other = best[1:] if best[1] is not self.beta else (np.empty(0), np.empty(0))
+            self._note(
+                "finishes", exactly=exactly, turn=turn + 1, done=done, chosen=chosen,
+                best=best[0], best_beta=other[0], best_values=other[1],
+            )  # fmt: skip
+            self.kept.forget("turns")
         _, self.beta, self.values = best
+
+    def _best(self, known: Arrays) -> tuple[float, Floats, Floats]:
+        """Return the best point so far: with its violation, β and values."""
+        if len(known["best_beta"]):
+            return float(known["best"]), known["best_beta"], known["best_values"]
+        return float(known["best"]), self.beta, self.values
 
     def _renew(self) -> None:
         """Compute the values anew."""

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bisector.engine.checkpoint import NOWHERE, Checkpoint
+from bisector.engine.packed_notes import packed, unpacked
 from bisector.solvers.kernel_lines import KernelLines
 from bisector.solvers.low_rank_start import low_rank_start
 from bisector.solvers.smo import Problem, Solution, smo
@@ -67,10 +69,13 @@ class NoHardMargin(ValueError):
     ----------
     largest_margin : float
         A bound on the margin of any plane that separates them.
+    pair : int
+        Which of several problems it was.
     """
 
     def __init__(self, largest_margin: float, length: float) -> None:
         self.largest_margin = largest_margin
+        self.pair = 0
         super().__init__(
             "C=inf asks for a plane in the kernel's feature space that separates the classes, but there is none: "
             f"the dual problem is unbounded, so that a margin could be at most {largest_margin:.2g} between rows "
@@ -87,6 +92,7 @@ def classify(
     max_iter: int = -1,
     start: Floats | None = None,
     verbose: bool | int = False,
+    kept: Checkpoint = NOWHERE,
 ) -> SupportVectors:
     """Find the plane of the widest soft margin between two classes.
 
@@ -97,7 +103,7 @@ def classify(
         y: +1 or −1.
     costs : ndarray of shape (n_rows,)
         C, what a unit of slack costs at each row; may be infinite, and zero where a row does not count.
-    tolerance, max_iter, verbose
+    tolerance, max_iter, verbose, kept
         As of `smo`.
     start : ndarray of shape (n_rows,), optional
         β of a similar problem, to begin with: for another C, say.
@@ -119,12 +125,24 @@ def classify(
     """
     ends = np.where(costs > 0, sides, 0.0) * np.where(costs > 0, costs, 0.0)
     problem = Problem(-sides, np.minimum(ends, 0.0), np.maximum(ends, 0.0), np.arange(len(sides)))
-    found = smo(problem, lines, tolerance=tolerance, max_iter=max_iter, start=start, verbose=verbose)
-    if not found.converged and max_iter < 0 and np.isfinite(costs).all():
-        near = low_rank_start(lines, sides, costs)
-        if near is not None:
-            again = smo(problem, lines, tolerance=tolerance, start=near, verbose=verbose)
-            found = again if again.violation < found.violation else found
+    known = kept.recall("crawled")
+    if known is not None:
+        lines.go_on(known)
+        found = unpacked(Solution, known)
+        near: Floats | None = known["near"]
+    else:
+        found = smo(
+            problem, lines, tolerance=tolerance, max_iter=max_iter, start=start, verbose=verbose, kept=kept
+        )
+        crawled = not found.converged and max_iter < 0 and np.isfinite(costs).all()
+        near = low_rank_start(lines, sides, costs) if crawled else None
+        if near is not None and kept is not NOWHERE:
+            kept.note("crawled", near=near, **packed(found), **lines.as_notes())
+            kept.forget("turns")
+            kept.forget("finishes")
+    if near is not None:
+        again = smo(problem, lines, tolerance=tolerance, start=near, verbose=verbose, kept=kept.part("again"))
+        found = again if again.violation < found.violation else found
     if found.unbounded:
         longest = math.sqrt(float(np.abs(lines.diagonal).max(initial=0.0)))
         gained = max(-found.objective, 0.0)
@@ -149,12 +167,13 @@ def regress(
     max_iter: int = -1,
     start: Floats | None = None,
     verbose: bool | int = False,
+    kept: Checkpoint = NOWHERE,
 ) -> SupportVectors:
     """Find the flattest function of which the targets lie within a tube, but for slack.
 
     Parameters
     ----------
-    lines, costs, tolerance, max_iter, start, verbose
+    lines, costs, tolerance, max_iter, start, verbose, kept
         As of `classify`.
     targets : ndarray of shape (n_rows,)
     epsilon : float
@@ -179,7 +198,9 @@ def regress(
         np.tile(np.arange(n), 2),
     )
     both = None if start is None else np.concatenate([np.maximum(start, 0.0), np.minimum(start, 0.0)])
-    found = smo(problem, lines, tolerance=tolerance, max_iter=max_iter, start=both, verbose=verbose)
+    found = smo(
+        problem, lines, tolerance=tolerance, max_iter=max_iter, start=both, verbose=verbose, kept=kept
+    )
     beta = found.beta[:n] + found.beta[n:]
     values = found.values + found.offset
     square = max(0.0, float(beta @ found.values))

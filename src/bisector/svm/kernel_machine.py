@@ -50,6 +50,7 @@ class KernelMachine(HoldsValues, BaseEstimator):
     max_iter: int
     n_jobs: int | None
     warm_start: bool
+    checkpoint: Any
     support_: NDArray[np.int32]
     support_vectors_: Any
     dual_coef_: Floats

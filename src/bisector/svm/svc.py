@@ -1,6 +1,7 @@
 """Classification by the widest margin, in the feature space of any kernel."""
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -9,13 +10,15 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from bisector.engine.checkpoint import NOWHERE, Checkpoint, checkpoint_of_pairs
 from bisector.engine.lazy_rows import by_rows
+from bisector.engine.packed_notes import packed, unpacked
 from bisector.engine.targets import check_labels, row_weights
 from bisector.engine.threads import parallel
 from bisector.engine.validation import blank, check_choice, check_classes, check_flag, check_weights, store
 from bisector.kernels import Kernel
 from bisector.solvers.held_rows import held
-from bisector.solvers.support_vectors import NoHardMargin, classify
+from bisector.solvers.support_vectors import NoHardMargin, SupportVectors, classify
 from bisector.solvers.two_class_problems import TwoClassProblems, two_class_problems
 from bisector.svm.one_vs_one import dual_coefficients, offsets, pair_weights, support_by_class
 from bisector.svm.soft_margin import SoftMargin
@@ -34,13 +37,14 @@ def _without_probabilities(model: Any) -> bool:
 
 
 class Labelled(NamedTuple):
-    """Checked training rows: items as the kernel takes them, with codes of their labels and weights."""
+    """Checked training rows: items as the kernel takes them, whether numbers, with codes of labels and weights."""
 
     items: Any
     codes: Integers
     classes: NDArray[Any]
     weight: Floats | None
     stand_in: Any
+    numbers: bool
 
 
 class SVC(ClassifierMixin, TellsMargins):
@@ -91,6 +95,12 @@ class SVC(ClassifierMixin, TellsMargins):
         Number of threads; None means all cores allowed here. The result is the same, bit for bit, for any number.
     warm_start : bool, default=False
         Begin with the solution of the last fit if it had as many rows of the same classes: quick steps along C.
+    checkpoint : str or path, default=None
+        A file in which a long fit keeps what it has reached, every few seconds. If the fit is interrupted, even
+        killed, the same call goes on from there, to the same result bit for bit; other data or parameters are
+        refused. The file is removed when the fit ends. It holds a multiplier and f(x) of every row, 16 bytes for
+        each pair of classes, and twice that while a solution is finished; of the lines of the Gram matrix that are
+        held their numbers, some 12 bytes a line, but no kernel values.
 
     Attributes
     ----------
@@ -168,6 +178,7 @@ class SVC(ClassifierMixin, TellsMargins):
         random_state: Any = None,
         n_jobs: int | None = None,
         warm_start: bool = False,
+        checkpoint: Any = None,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -186,6 +197,7 @@ class SVC(ClassifierMixin, TellsMargins):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.warm_start = warm_start
+        self.checkpoint = checkpoint
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Find the planes with the widest margins.
@@ -213,10 +225,18 @@ class SVC(ClassifierMixin, TellsMargins):
         training = self._training_lines(kernel, given.items, in_parts=len(pairs) > 1)
         items = training.items
 
-        def solve(pair: int) -> tuple[SoftMargin, float | None]:
-            return self._solve(pairs, pair, given, training)
+        failed = None
+        with self._checkpoint(given, training) as kept:
 
-        solved = parallel(solve, range(len(pairs)), n_jobs=self.n_jobs)
+            def solve(pair: int) -> tuple[SoftMargin, float | None]:
+                return self._solve(pairs, pair, given, training, kept)
+
+            try:
+                solved = parallel(solve, range(len(pairs)), n_jobs=self.n_jobs)
+            except NoHardMargin as proof:  # not an interruption: there is nothing to go on with
+                failed = proof
+        if failed is not None:
+            raise self._refusal(failed, pairs, given, training)
         margins = [margin for margin, _ in solved]
         planes = [margin.plane for margin in margins]
         support = support_by_class(margins, given.codes)
@@ -252,12 +272,12 @@ class SVC(ClassifierMixin, TellsMargins):
     def _check_labelled(self, X: Any, y: Any, sample_weight: ArrayLike | None, kernel: Kernel) -> Labelled:
         name = type(self).__name__
         if is_foreign(X, kernel):
-            stand_in, items = blank(self), foreign_items(X)
+            stand_in, items, numbers = blank(self), foreign_items(X), False
             found = check_labels(self, y, len(items))
             codes, classes = found.codes[:, 0], found.classes[0]
         else:
             rows, codes, classes, stand_in = check_classes(self, X, y)
-            items = held(rows, f"Fitting {name}")
+            items, numbers = held(rows, f"Fitting {name}"), True
         weight = check_weights(sample_weight, len(codes))
         weight = row_weights(self.class_weight, codes, classes, weight)
         kept = np.bincount(codes, weight, minlength=len(classes)) > 0
@@ -269,35 +289,58 @@ class SVC(ClassifierMixin, TellsMargins):
             )
         # A class without weight is as good as absent; its rows have no code.
         codes = np.where(kept, np.cumsum(kept) - 1, -1)[codes]
-        return Labelled(items, codes, classes[kept], weight, stand_in)
+        return Labelled(items, codes, classes[kept], weight, stand_in, numbers)
+
+    def _checkpoint(self, given: Labelled, training: TrainingLines) -> AbstractContextManager[Checkpoint]:
+        former = vars(self).get("_margins") if self.warm_start else None
+        return checkpoint_of_pairs(
+            self.checkpoint, self, training.some_values, len(given.codes), what="kernel values",
+            targets=given.classes[given.codes], weights=given.weight,
+            rows=given.items if given.numbers else None,
+            start=[margin.plane.beta for margin in former or ()],
+        )  # fmt: skip
 
     def _solve(
-        self, pairs: TwoClassProblems, pair: int, given: Labelled, training: TrainingLines
+        self, pairs: TwoClassProblems, pair: int, given: Labelled, training: TrainingLines, kept: Checkpoint
     ) -> tuple[SoftMargin, float | None]:
-        """Solve the problem of two classes."""
-        negative, positive = (int(np.flatnonzero(pairs.problems[pair] == side)[0]) for side in (-1, 1))
-        member = (given.codes == negative) | (given.codes == positive)
-        if given.weight is not None:
-            member &= given.weight > 0
-        members = np.flatnonzero(member)
-        sides = np.where(given.codes[members] == positive, 1.0, -1.0)
+        """Solve the problem of two classes, unless it was done before."""
+        negative, positive, members, sides = _pair(pairs, pair, given)
         own = self.C * (np.ones(len(members)) if given.weight is None else given.weight[members])
+        known = kept.recall(f"margin {pair}")
+        if known is not None:
+            plane, lowest = unpacked(SupportVectors, known), float(known["eigenvalue"])
+            margin = SoftMargin(negative, positive, members, sides, own, plane, self.tol)
+            return margin, None if np.isnan(lowest) else lowest
         lines = training.among(members, allowed_error=self._bearable_error(own), sharing=len(pairs))
         try:
             plane = classify(
                 lines, sides, own, tolerance=self.tol, max_iter=self.max_iter,
                 start=self._start(pair, members, own, given.classes), verbose=self.verbose,
+                kept=kept.part(f"pair {pair}"),
             )  # fmt: skip
         except NoHardMargin as failed:
-            from bisector.svm.hard_margin import refusal
-
-            names = given.classes[negative].item(), given.classes[positive].item()
-            raise refusal(failed, training.kernel, training.items, members, sides, names) from None
+            failed.pair = pair
+            raise
         support = np.flatnonzero(plane.beta)
         eigenvalue = smallest_eigenvalue(
             training.kernel, lines, support, plane.negative_curvature, training.precision
         )
+        if kept is not NOWHERE:
+            kept.note(
+                f"margin {pair}", **packed(plane), eigenvalue=np.nan if eigenvalue is None else eigenvalue
+            )
+            kept.forget(f"pair {pair}")  # some numbers for each row, of no use any more
         return SoftMargin(negative, positive, members, sides, own, plane, self.tol), eigenvalue
+
+    @staticmethod
+    def _refusal(
+        failed: NoHardMargin, pairs: TwoClassProblems, given: Labelled, training: TrainingLines
+    ) -> ValueError:
+        from bisector.svm.hard_margin import refusal
+
+        negative, positive, members, sides = _pair(pairs, failed.pair, given)
+        names = given.classes[negative].item(), given.classes[positive].item()
+        return refusal(failed, training.kernel, training.items, members, sides, names)
 
     def _start(self, pair: int, members: Integers, costs: Floats, classes: NDArray[Any]) -> Floats | None:
         """Return where the last fit ended, if it was of the same shape; what was at its limit is at the new one."""
@@ -379,6 +422,16 @@ class SVC(ClassifierMixin, TellsMargins):
         """Count the comparisons won, and add the sum of the scores squeezed into ±1/3: no count is overtaken."""
         sums = -scores @ self._pairs.problems.astype(scores.dtype)
         return self._pairs.decide(-scores) + sums / (3 * (np.abs(sums) + 1))
+
+
+def _pair(pairs: TwoClassProblems, pair: int, given: Labelled) -> tuple[int, int, Integers, Floats]:
+    """Return the two classes of a problem, negative and positive, its rows, and on which side each is."""
+    negative, positive = (int(np.flatnonzero(pairs.problems[pair] == side)[0]) for side in (-1, 1))
+    member = (given.codes == negative) | (given.codes == positive)
+    if given.weight is not None:
+        member &= given.weight > 0
+    members = np.flatnonzero(member)
+    return negative, positive, members, np.where(given.codes[members] == positive, 1.0, -1.0)
 
 
 def _class_weights(class_weight: Any, given: Labelled, own: Floats | None) -> Floats:

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from bisector.engine.checkpoint import checkpoint_of_pairs
 from bisector.engine.explanation import Explanation, feature_names
 from bisector.engine.lazy_rows import by_rows
 from bisector.engine.plane_reasons import explain_values
@@ -52,6 +53,11 @@ class SVR(RegressorMixin, KernelMachine):
         Number of threads; None means all cores allowed here. The result is the same, bit for bit, for any number.
     warm_start : bool, default=False
         Begin with the solution of the last fit if it had as many rows.
+    checkpoint : str or path, default=None
+        A file in which a long fit keeps what it has reached, every few seconds. If the fit is interrupted, even
+        killed, the same call goes on from there, to the same result bit for bit; other data or parameters are
+        refused. The file is removed when the fit ends. It holds two multipliers and f(x) of every row, 24 bytes,
+        and what `SVC` keeps of the lines of the Gram matrix.
 
     Attributes
     ----------
@@ -109,6 +115,7 @@ class SVR(RegressorMixin, KernelMachine):
         max_iter: int = -1,
         n_jobs: int | None = None,
         warm_start: bool = False,
+        checkpoint: Any = None,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -123,6 +130,7 @@ class SVR(RegressorMixin, KernelMachine):
         self.max_iter = max_iter
         self.n_jobs = n_jobs
         self.warm_start = warm_start
+        self.checkpoint = checkpoint
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Find the flattest function.
@@ -148,11 +156,19 @@ class SVR(RegressorMixin, KernelMachine):
         costs = self.C * (np.ones(len(targets)) if weight is None else weight)[members]
         lines = training.among(members, allowed_error=self._bearable_error(costs), sharing=1)
         former = vars(self).get("_plane") if self.warm_start else None
-        with one_blas_thread:  # once: to enter and leave at every step costs more than a small fit
+        start = former.beta if former is not None and len(former.beta) == len(members) else None
+        with (
+            checkpoint_of_pairs(
+                self.checkpoint, self, training.some_values, len(targets), what="kernel values",
+                targets=targets, weights=weight,
+                rows=None if is_foreign(X, kernel) else items,
+                start=[] if start is None else [start],
+            ) as kept,
+            one_blas_thread,  # once: to enter and leave at every step costs more than a small fit
+        ):  # fmt: skip
             plane = regress(
                 lines, targets[members], costs, epsilon, tolerance=self.tol, max_iter=self.max_iter,
-                start=former.beta if former is not None and len(former.beta) == len(members) else None,
-                verbose=self.verbose,
+                start=start, verbose=self.verbose, kept=kept,
             )  # fmt: skip
         weighing = np.flatnonzero(plane.beta)
         eigenvalue = smallest_eigenvalue(

@@ -20,6 +20,8 @@ Integers = NDArray[np.int64]
 
 # Up to so many rows, problems on parts of them share one Gram matrix.
 _SHARED = 2 * FEW
+# Rows whose kernel values tell one table, or one kernel, from another.
+_ROWS_TO_COMPARE = 64
 # By what part of its largest value a Gram matrix may differ from its mirror image, in single precision.
 _ASYMMETRY = 1e-5
 
@@ -102,6 +104,15 @@ class TrainingLines:
             sharing=min(sharing, cores()),
             n_jobs=self.n_jobs,
         )
+
+    def some_values(self) -> NDArray[Any]:
+        """Return values among rows from all over, by which these data and this kernel can be told from others."""
+        n = len(self.gram) if self.gram is not None else len(self.prepared or ())
+        chosen = np.linspace(0, n - 1, min(n, _ROWS_TO_COMPARE)).astype(np.int64)
+        if self.gram is not None:
+            return self.gram[np.ix_(chosen, chosen)]
+        assert self.prepared is not None
+        return all_products(self.kernel, self.prepared.take(chosen), n_jobs=self.n_jobs)
 
     @property
     def precision(self) -> float:

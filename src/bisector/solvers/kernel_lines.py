@@ -174,7 +174,8 @@ class MadeLines(KernelLines):
             gone = self._row_in[slots]
             self._slot_of[gone[gone >= 0]] = -1
             self._make(missing, slots)
-            self._batches.add(missing, slots)
+            if not self._each_alone:
+                self._batches.add(missing, slots)
             self._slot_of[missing], self._row_in[slots], self._last_use[slots] = slots, missing, self._clock
         return self._lines, self._slot_of[rows]
 

@@ -35,7 +35,7 @@ TOGETHER = 1e-9
 # A column whose part at right angles to others has less than this share of its squared length depends on them.
 DEPENDENT = 1e-10
 # This share of the first penalty is no penalty: what happens within it is rounding.
-NOTHING = 1e-12
+NOTHING = 1e-10
 
 
 class Knot(NamedTuple):

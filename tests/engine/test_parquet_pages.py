@@ -1,6 +1,7 @@
 """Columns read from Parquet files without a decoder: what Arrow reads, where it can be, and Arrow elsewhere."""
 
 import os
+from collections import Counter
 
 import numpy as np
 import pyarrow as pa
@@ -12,8 +13,11 @@ from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
 
 import bisector
 from bisector.engine import parquet_groups
+from bisector.engine.blocks import ColumnsInPlace
 from bisector.engine.loops import given as given_to_loop
+from bisector.engine.map_reduce import map_reduce
 from bisector.engine.mapped import mapped
+from bisector.engine.moments import Coordinates, narrow_block_moments
 from bisector.engine.parquet_chunks import Footer
 from bisector.engine.parquet_pages import FEWEST_ROWS, Page, stored_columns
 from bisector.engine.parquet_pages_loops import N_TOLD, look_up, read_page
@@ -210,6 +214,34 @@ def test_blocks_are_the_same_however_files_were_written(options, dtype, others, 
             rows = [5, 29_999, 10_000, 5]
             for other in sources[1:]:
                 np.testing.assert_array_equal(sources[0].take(rows), other.take(rows))
+
+
+@pytest.mark.parametrize("y", ["y", None, "beside"])
+@pytest.mark.parametrize("single", [False, True])
+def test_columns_that_are_left_in_place_have_the_same_moments(y, single, tmp_path):
+    """Most blocks of plain files are, and those of packed ones that do not go beyond a page; of Arrow's, few."""
+    x, z, of_file, beside, weights = np.random.default_rng(1).normal(1.0, 1.0, (5, N)) ** 2
+    kind = pa.float32() if single else pa.float64()
+    table = pa.table({"x": pa.array(x, kind), "z": pa.array(z, kind), "y": of_file})
+    options = {"row_group_size": 7_000, "data_page_size": 2**14, "write_batch_size": 16}
+    write(tmp_path / "plain.parquet", table, **options)
+    write(tmp_path / "packed.parquet", table, compression="snappy", use_dictionary=True, **options)
+    write(tmp_path / "arrow.parquet", table, write_statistics=False, **options)
+    fixed = Coordinates(np.array([0.5, 0.0]), np.ones(2)), Coordinates.plain(int(y is not None))
+    found, in_place = [], Counter()
+    with bisector.config(memory="2 GB"):
+        for name in ("plain", "packed", "arrow"):
+            targets = beside if y == "beside" else y
+            made = source(
+                tmp_path / f"{name}.parquet", targets, weights, features=["x", "z"], block_rows=1_500
+            )
+            in_place[name] = sum(isinstance(block.X, ColumnsInPlace) for block in made.in_columns().blocks())
+            found += [map_reduce(narrow_block_moments, rows, *fixed) for rows in (made.in_columns(), made)]
+    assert in_place["plain"] > 0
+    assert in_place["packed"] > 0
+    for moments in found[1:]:
+        for name in ("n_rows", "weight", "x", "y", "xx", "xy", "yy"):
+            np.testing.assert_array_equal(getattr(moments, name), getattr(found[0], name))
 
 
 @pytest.mark.parametrize("n_windows", [1, 7])

@@ -4,12 +4,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from bisector.engine.blocks import CACHE_BYTES, FEW_BLOCKS, LARGEST_BYTES, cut, equal_shares, rows_per_block
+from bisector.engine.blocks import (
+    CACHE_BYTES,
+    FEW_BLOCKS,
+    LARGEST_BYTES,
+    ColumnsInPlace,
+    cut,
+    equal_shares,
+    rows_per_block,
+)
 from bisector.engine.sources import refuse_collections, source
+from bisector.engine.upright_loops import stand_upright
 
 N_ROWS = 11
 TABLE = np.random.default_rng(0).integers(-9, 10, (N_ROWS, 4)).astype(float)
@@ -102,6 +112,29 @@ def test_x_is_not_changed_and_not_copied_as_a_whole() -> None:
         before = X.copy()
         assert all(np.shares_memory(block.X, X) for block in source(X, block_rows=3).blocks())
         np.testing.assert_array_equal(X, before)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, ">f8", np.int64])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("frame", [False, True])
+def test_columns_that_stand_in_memory_may_be_left_there(dtype: Any, order: Any, frame: bool) -> None:
+    """Where blocks leave them there, they have the same rows, targets and weights."""
+    X = np.arange(60.0).reshape(20, 3).astype(dtype, order=order)
+    if frame:
+        X = pl.DataFrame(X.astype(X.dtype.newbyteorder("=")), schema=["a", "b", "c"])
+    made = source(X, np.arange(20.0), np.arange(20), block_rows=6)
+    in_columns = made.in_columns()
+    in_place = np.dtype(dtype).kind == "f" and (frame or (np.dtype(dtype).isnative and order == "F"))
+    for usual, block in zip(made.blocks(), in_columns.blocks(), strict=True):
+        assert isinstance(block.X, ColumnsInPlace) == in_place
+        rows = block.X
+        if in_place:
+            rows = np.empty(block.X.shape, block.X.dtype)
+            stand_upright(block.X.addresses[0], block.X.first, block.X.n_rows, rows, 0)
+        assert block.first_row == usual.first_row
+        for ours, theirs in ((rows, usual.X), (block.y, usual.y), (block.sample_weight, usual.sample_weight)):
+            np.testing.assert_array_equal(ours, theirs)
+    np.testing.assert_array_equal(in_columns.take([19, 3]), made.take([19, 3]))
 
 
 def test_a_mask_is_read_as_zeros_and_ones() -> None:

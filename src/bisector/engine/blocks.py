@@ -19,11 +19,29 @@ FEWEST_ROWS = 1024
 FEW_BLOCKS = 24
 
 
+class ColumnsInPlace(NamedTuple):
+    """Consecutive rows whose columns are left where they stand in memory, until the next block is asked for.
+
+    Columns come in pieces: the rows from ``cuts[p]`` to ``cuts[p + 1]`` begin at the addresses in line p. Targets
+    that are read along with the rows are the last columns.
+    """
+
+    addresses: NDArray[np.int64]
+    cuts: NDArray[np.int64]
+    first: int  # where these rows begin, as the cuts count
+    n_rows: int
+    dtype: np.dtype[Any]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.n_rows, self.addresses.shape[1]
+
+
 class Block(NamedTuple):
     """Consecutive rows of a source with what belongs to them."""
 
     first_row: int
-    X: Any  # (rows, features) float32 or float64 array, or CSR
+    X: Any  # (rows, features) float32 or float64 array, or CSR; from a source `in_columns` also `ColumnsInPlace`
     y: NDArray[Any] | None
     sample_weight: NDArray[np.float64] | None
 

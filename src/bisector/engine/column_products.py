@@ -10,19 +10,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bisector.engine.blocks import ColumnsInPlace
 from bisector.engine.intrinsics import WIDTH, add_products
 from bisector.engine.loops import given, loop
+from bisector.engine.upright_loops import fetch_columns, stand_upright_moved
 
 Floats = NDArray[np.float64]
 
 # A tile should stay in the first-level cache while every two groups of its columns are multiplied.
-_TILE_BYTES = 2**15
+_TILE_BYTES = 2**14
 
 
 def joint_products(
-    X: NDArray[Any], Y: NDArray[Any], shift: Floats, scale: Floats, root: Floats | None = None
+    X: NDArray[Any] | ColumnsInPlace,
+    Y: NDArray[Any],
+    shift: Floats,
+    scale: Floats,
+    root: Floats | None = None,
 ) -> Floats:
-    """Return AᵀA for A = [1, ([X, Y] − shift)·scale], each row multiplied by its `root` of a weight, if any.
+    """Return AᵀA for A = [([X, Y] − shift)·scale, 1], each row multiplied by its `root` of a weight, if any.
 
     Examples
     --------
@@ -30,37 +36,70 @@ def joint_products(
     >>> from bisector.engine.column_products import joint_products
     >>> X = np.array([[5.0, 0.0], [3.0, 5.0], [1.0, 7.0]])
     >>> joint_products(X, np.empty((3, 0)), np.zeros(2), np.ones(2))
-    array([[ 3.,  9., 12.],
-           [ 9., 35., 22.],
-           [12., 22., 74.]])
+    array([[35., 22.,  9.],
+           [22., 74., 12.],
+           [ 9., 12.,  3.]])
     """
     columns = 1 + X.shape[1] + Y.shape[1]
     padded = -(-columns // WIDTH) * WIDTH
     tile, sums = np.zeros((_TILE_BYTES // (8 * padded), padded)), np.zeros((padded, padded))
     root = np.empty(0) if root is None else root
-    columns_of_both = given(X), given(Y, np.float64)
-    _add_joint_products(*columns_of_both, given(shift), given(scale), given(root, np.float64), tile, sums)
+    beside = given(Y, np.float64), given(shift), given(scale), given(root, np.float64)
+    if isinstance(X, ColumnsInPlace):
+        places = given(X.addresses), given(X.cuts), X.first, X.n_rows
+        _add_products_of_columns(*places, *beside, np.empty(0, X.dtype), tile, sums)
+    else:
+        _add_joint_products(given(X), *beside, tile, sums)
     return sums[:columns, :columns]
 
 
 @loop
 def _add_joint_products(X, Y, shift, scale, root, tile, sums):  # type: ignore[no-untyped-def]
-    (n, d), m = X.shape, Y.shape[1]
+    n, d, m = len(X), X.shape[1], Y.shape[1]
     for first in range(0, n, len(tile)):
-        for r in range(len(tile)):
-            if first + r < n:
-                line, x, y = tile[r], X[first + r], Y[first + r]
-                weight = root[first + r] if len(root) else 1.0
-                line[0] = weight
-                for k in range(d):
-                    line[1 + k] = (x[k] - shift[k]) * scale[k] * weight
-                for k in range(m):
-                    line[1 + d + k] = (y[k] - shift[d + k]) * scale[d + k] * weight
-            else:
-                tile[r, :] = 0.0
+        for r in range(min(len(tile), n - first)):
+            line, x, y = tile[r], X[first + r], Y[first + r]
+            weight = root[first + r] if len(root) else 1.0
+            for k in range(d):
+                line[k] = (x[k] - shift[k]) * scale[k] * weight
+            for k in range(m):
+                line[d + k] = (y[k] - shift[d + k]) * scale[d + k] * weight
+            line[d + m] = weight
+        tile[n - first :, :] = 0.0
         for i in range(0, len(sums), WIDTH):
             for j in range(i, len(sums), WIDTH):
                 add_products(tile, i, j, sums)
+    _mirror(sums)
+
+
+@loop
+def _add_products_of_columns(addresses, cuts, start, n, Y, shift, scale, root, like, tile, sums):  # type: ignore[no-untyped-def]
+    """Add products of columns in place, whose numbers are of the type of the array `like`."""
+    d, m, weights = addresses.shape[1], Y.shape[1], np.ones(len(tile))
+    tile[:, d + m] = 1.0
+    for p in range(len(addresses)):
+        begin, end = max(start, cuts[p]), min(start + n, cuts[p + 1])
+        for first in range(begin, end, len(tile)):
+            before, count = first - cuts[p], min(len(tile), end - first)
+            if len(root):
+                weights[:count] = root[first - start : first - start + count]
+                tile[:, d + m] = weights
+            stand_upright_moved(addresses[p], before, count, (shift, scale, weights), like, tile)
+            for r in range(count):
+                for k in range(m):
+                    tile[r, d + k] = (Y[first - start + r, k] - shift[d + k]) * scale[d + k] * weights[r]
+            tile[count:, :] = 0.0
+            for i in range(0, len(sums), WIDTH):
+                # The next tile's numbers are on their way while this one's are multiplied.
+                fetch_columns(addresses[p, i : i + WIDTH], before + count, len(tile), like)
+                for j in range(i, len(sums), WIDTH):
+                    add_products(tile, i, j, sums)
+        tile[:, d + m] = 1.0
+    _mirror(sums)
+
+
+@loop
+def _mirror(sums):  # type: ignore[no-untyped-def]
     for i in range(len(sums)):
         for j in range(i):
             sums[i, j] = sums[j, i]

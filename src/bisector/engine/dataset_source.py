@@ -4,13 +4,14 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
+from copy import copy
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .blocks import Block
+from .blocks import Block, ColumnsInPlace
 from .dataset_parts import Part, batch_rows, parts_of
 from .direct_reads import Rooms
 from .frames import check_targets
@@ -29,12 +30,14 @@ READINGS, READINGS_WITHOUT_DECODER = 1, 2
 # free now.
 SHARE_FOR_CACHE = 0.75
 
-# The number of the first row, features and targets.
-_Rows = tuple[int, NDArray[Any], NDArray[Any]]
+# The number of the first row, features and targets; `ColumnsInPlace` have the targets among them.
+_Rows = tuple[int, Any, Any]
 
 
 class DatasetSource(Source):
     """An Arrow dataset or Parquet files, read as a stream: a few blocks are in memory at a time."""
+
+    _in_columns = False
 
     def __init__(
         self, dataset: Any, targets: list[str], features: Sequence[str] | None, *, single_target: bool
@@ -84,6 +87,11 @@ class DatasetSource(Source):
         per_reader = read_bytes + columns * (2 * min(PAGE_BYTES, 8 * longest) + 16 * block_rows)
         return max(1, int(SHARE_FOR_READING * budget() / max(1, per_reader)))
 
+    def in_columns(self) -> "DatasetSource":
+        made = copy(self)
+        made._in_columns = True
+        return made
+
     def groups(self, size: int) -> list[range]:
         ends = np.searchsorted(self.boundaries, self._starts[1:]).tolist()
         return [range(first, last) for first, last in zip([0, *ends], ends, strict=False) if first < last]
@@ -132,7 +140,8 @@ class DatasetSource(Source):
         rooms = self._rooms if self._stays_out_of_cache(number, int(boundaries[0])) else None
         keeping = self._kept.begin(part.n_rows, decoded=not plain) if worth_it else None
         with keeping or nullcontext():
-            for first, X, targets in self._decode(part, boundaries, rooms):
+            in_columns = self._in_columns and keeping is None
+            for first, X, targets in self._decode(part, boundaries, rooms, in_columns=in_columns):
                 if keeping is not None:
                     keeping.add(first, (X, targets))
                 yield first, X, targets
@@ -154,28 +163,38 @@ class DatasetSource(Source):
         once = not self._readings[number] and not self.read_often
         return once or first_row + self._parts[number].n_rows > self._cached_rows
 
-    def _decode(self, part: Part, boundaries: NDArray[np.int64], rooms: Rooms | None) -> Iterator[_Rows]:
-        """Fill table after table from the columns that arrive in pieces, which are cut as the file likes."""
+    def _decode(
+        self, part: Part, boundaries: NDArray[np.int64], rooms: Rooms | None, *, in_columns: bool
+    ) -> Iterator[_Rows]:
+        """Fill table after table from the columns that arrive in pieces, which are cut as the file likes.
+
+        Columns that arrive for a whole table at once are left in place, if that is wanted.
+        """
         from .loops import given
         from .upright_loops import copy_rows
 
         sizes, first_row = np.diff(boundaries).tolist(), int(boundaries[0])
         number, filled = 0, 0
-        X, targets = self._room(sizes[0])
+        X: Any
         for addresses, cuts in part.pieces(
             self._names, self._row_dtype, first_row, sum(sizes), max(sizes), rooms
         ):
             columns, used, arrived = (given(addresses), given(cuts)), int(cuts[0]), int(cuts[-1])
             while used < arrived:
-                count = min(len(X) - filled, arrived - used)
-                copy_rows(*columns, used, count, X, targets, filled)
+                size = sizes[number]
+                count = min(size - filled, arrived - used)
+                if in_columns and count == size:
+                    X, targets = ColumnsInPlace(*columns, used, size, self._row_dtype), None
+                else:
+                    if not filled:
+                        X, targets = self._room(size)
+                    copy_rows(*columns, used, count, X, targets, filled)
                 filled, used = filled + count, used + count
-                if filled == len(X):
+                if filled == size:
                     yield int(boundaries[number]), X, targets
                     number, filled = number + 1, 0
                     if number == len(sizes):
                         return
-                    X, targets = self._room(sizes[number])
 
     def _room(self, n_rows: int) -> tuple[NDArray[Any], NDArray[Any]]:
         """Make tables of their own for features and targets: loops want rows without gaps."""
@@ -191,14 +210,17 @@ class DatasetSource(Source):
     def _row_dtype(self) -> np.dtype[Any]:
         return self.dtype if not self._targets else np.dtype(np.float64)
 
-    def _block(self, first: int, X: NDArray[Any], targets: NDArray[Any]) -> Block:
+    def _block(self, first: int, X: NDArray[Any] | ColumnsInPlace, targets: NDArray[Any] | None) -> Block:
         y: NDArray[Any] | None
+        rows = slice(first, first + X.shape[0])
         if self._targets:
-            y = targets[:, 0] if self._single_target else targets
+            y = targets[:, 0] if targets is not None and self._single_target else targets
         else:
-            y = None if self.y is None else self.y[first : first + len(X)]
-        weight = None if self.sample_weight is None else self.sample_weight[first : first + len(X)]
-        return Block(first, np.asarray(X, dtype=self.dtype), y, weight)
+            y = None if self.y is None else self.y[rows]
+        weight = None if self.sample_weight is None else self.sample_weight[rows]
+        if not isinstance(X, ColumnsInPlace):
+            X = np.asarray(X, dtype=self.dtype)
+        return Block(first, X, y, weight)
 
 
 def _arrow_dtype(field: Any) -> np.dtype[Any]:

@@ -160,6 +160,30 @@ def _prefetch(typing_context: Any, array: Any, place: Any) -> Any:
     return types.void(array, types.int64), emit
 
 
+def prefetch_at(address: int) -> None:
+    """Fetch the line of memory at an address into the cache, as `prefetch` does; any address may be named."""
+
+
+@intrinsic
+def _prefetch_at(typing_context: Any, address: Any) -> Any:
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        emit_fetch(builder, builder.inttoptr(arguments[0], ir.IntType(8).as_pointer()))
+        return context.get_dummy_value()
+
+    return types.void(types.int64), emit
+
+
+@overload(prefetch_at)
+def _compile_prefetch_at(address: Any) -> Any:
+    if isinstance(address, types.Integer):
+
+        def fetch(address: Any) -> Any:
+            _prefetch_at(address)
+
+        return fetch
+    return None
+
+
 def emit_fetch(builder: Any, address: Any) -> None:
     """Emit the instruction that fetches a line of memory."""
     pointer, flag = ir.IntType(8).as_pointer(), ir.IntType(32)

@@ -191,7 +191,7 @@ def _gather(rows: Source, of_x: Coordinates, of_y: Coordinates, n_jobs: int | No
     by_loop = (
         width <= FEW_COLUMNS and rows.n_rows * width**2 >= MUCH_WORK and not isinstance(rows, SparseSource)
     )
-    make = narrow_block_moments if by_loop else block_moments
+    make, rows = (narrow_block_moments, rows.in_columns()) if by_loop else (block_moments, rows)
     return map_reduce(make, rows, of_x, of_y, n_jobs=n_jobs, doing="gathering moments")
 
 
@@ -199,7 +199,7 @@ def narrow_block_moments(block: Block, of_x: Coordinates, of_y: Coordinates) -> 
     """Make the moments of one block with few columns, by a compiled loop."""
     from .column_products import joint_products
 
-    n_rows, d = block.X.shape
+    n_rows, d = block.X.shape[0], len(of_x.shift)
     weights, weight, root = block.sample_weight, float(n_rows), None
     if weights is not None:
         n_rows, weight, root = int(np.count_nonzero(weights)), float(weights.sum()), np.sqrt(weights)
@@ -210,11 +210,11 @@ def narrow_block_moments(block: Block, of_x: Coordinates, of_y: Coordinates) -> 
         of_y,
         n_rows,
         weight,
-        x=products[0, 1 : 1 + d],
-        y=products[0, 1 + d :],
-        xx=products[1 : 1 + d, 1 : 1 + d],
-        xy=products[1 : 1 + d, 1 + d :],
-        yy=np.diagonal(products)[1 + d :].copy(),
+        x=products[-1, :d],
+        y=products[-1, d:-1],
+        xx=products[:d, :d],
+        xy=products[:d, d:-1],
+        yy=np.diagonal(products)[d:-1].copy(),
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .blocks import Block, cut, equal_shares, rows_per_block
+from .blocks import Block, ColumnsInPlace, cut, equal_shares, rows_per_block
 
 
 class Source(ABC):
@@ -101,6 +101,10 @@ class Source(ABC):
         """Return the same rows in blocks that can be held dense."""
         return self
 
+    def in_columns(self) -> "Source":
+        """Return the same rows in blocks whose columns may be left in place, for those who can take them so."""
+        return self
+
     def groups(self, size: int) -> list[range]:
         """Cut the block numbers into runs, about `size` long, that one thread reads in a row."""
         return [range(first, min(first + size, self.n_blocks)) for first in range(0, self.n_blocks, size)]
@@ -168,6 +172,9 @@ class ArraySource(MemorySource):
     def between(self, first: int, last: int) -> NDArray[Any]:
         return np.asarray(self.X[first:last], dtype=self.dtype)
 
+    def in_columns(self) -> Source:
+        return self if self.X.flags.c_contiguous else _in_columns(self, list(self.X.T))
+
     def take(self, rows: ArrayLike) -> NDArray[Any]:
         return np.asarray(self.X[self.row_numbers(rows)], dtype=self.dtype)
 
@@ -208,6 +215,9 @@ class ColumnSource(MemorySource):
     def between(self, first: int, last: int) -> NDArray[Any]:
         return self._gather(slice(first, last), last - first)
 
+    def in_columns(self) -> Source:
+        return _in_columns(self, self.columns)
+
     def take(self, rows: ArrayLike) -> NDArray[Any]:
         chosen = self.row_numbers(rows)
         return self._gather(chosen, len(chosen))
@@ -217,6 +227,34 @@ class ColumnSource(MemorySource):
         for j, column in enumerate(self.columns):
             block[:, j] = column[rows]
         return block
+
+
+class InColumnsSource(MemorySource):
+    """Columns of one float type, each of which stands in memory in one piece: blocks leave them there."""
+
+    def __init__(self, columns: list[NDArray[Any]]) -> None:
+        self.columns = columns  # to be held on to
+        self.n_rows, self.n_features = len(columns[0]), len(columns)
+        self.dtype = columns[0].dtype
+        self._addresses = np.array([[column.ctypes.data for column in columns]])
+        self._cuts = np.array([0, self.n_rows])
+
+    def between(self, first: int, last: int) -> ColumnsInPlace:
+        return ColumnsInPlace(self._addresses, self._cuts, first, last - first, self.dtype)
+
+    def take(self, rows: ArrayLike) -> NDArray[Any]:
+        return np.stack([column[self.row_numbers(rows)] for column in self.columns], axis=1)
+
+
+def _in_columns(rows: Source, columns: list[NDArray[Any]]) -> Source:
+    """Return the same blocks with columns in place, if they can be."""
+    native = rows.dtype.newbyteorder("=")
+    if not columns or not all(column.dtype == native and column.flags.c_contiguous for column in columns):
+        return rows
+    made = InColumnsSource(columns)
+    made.y, made.sample_weight = rows.y, rows.sample_weight
+    vars(made)["boundaries"] = rows.boundaries
+    return made
 
 
 def float_dtype(dtypes: list[np.dtype[Any]]) -> np.dtype[Any]:

@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from .intrinsics import prefetch_at
 from .loops import given, loop
-from .turned_squares import REGISTER_BYTES, number_at, turn_square
+from .turned_squares import REGISTER_BYTES, number_at, turn_moved_square, turn_square
 
 # So many rows get a square's width of columns at a time: long enough to read the columns as memory likes it, short
 # enough for the rows to stay in the cache until all their columns are there.
 _ROWS = 1024
+# What memory hands over at once.
+_LINE_BYTES = 64
 
 
 @loop
@@ -50,8 +53,41 @@ def stand_upright(addresses: Any, first: int, count: int, table: Any, row: int) 
                 turn_square(addresses, j, first + i, table, row + i)
 
 
+@loop
+def stand_upright_moved(
+    addresses: Any, first: int, count: int, move: tuple[Any, Any, Any], like: Any, table: Any
+) -> None:
+    """Write the numbers from `first` on of columns down those of a table of float64, from its first row on.
+
+    They are of the type of the array `like`, and moved: shift, scale and weights as in `turn_moved_square`.
+    """
+    n_columns, size = len(addresses), like.itemsize
+    side = REGISTER_BYTES // size
+    if count < side or n_columns < side:
+        shift, scale, weights = move
+        for j in range(n_columns):
+            for i in range(count):
+                number = number_at(addresses[j] + size * (first + i), like)
+                table[i, j] = (number - shift[j]) * scale[j] * weights[i]
+        return
+    for left in range(0, n_columns, side):
+        j = min(left, n_columns - side)
+        for above in range(0, count, side):
+            i = min(above, count - side)
+            turn_moved_square(addresses, j, first + i, move, like, table, i)
+
+
+@loop
+def fetch_columns(addresses: Any, first: int, count: int, like: Any) -> None:
+    """Have numbers of columns, from `first` on, fetched into the cache; what is not in memory is left alone."""
+    for address in addresses:
+        begin = address + like.itemsize * first
+        for line in range(begin, begin + like.itemsize * count, _LINE_BYTES):
+            prefetch_at(line)
+
+
 def warm() -> None:
-    """Compile the loops of this module."""
+    """Compile the loops of this module that are called from Python."""
     for dtype in (np.float32, np.float64):
         copy_rows(
             given(np.zeros((1, 1), np.int64)),

@@ -125,7 +125,7 @@ class Design:
 
             Y = np.concatenate([np.ones((n, int(self.intercept))), beside], axis=1)
             width = d + Y.shape[1]
-            return joint_products(X, Y, np.zeros(width), np.ones(width), root)[1:, 1:]
+            return joint_products(X, Y, np.zeros(width), np.ones(width), root)[:-1, :-1]
         sparse = hasattr(X, "tocsr")
         dense = np.empty((n, (0 if sparse else d) + self.intercept + beside.shape[1]))
         split = dense.shape[1] - beside.shape[1]

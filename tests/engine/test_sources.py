@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+import bisector
 from bisector.engine.blocks import (
     CACHE_BYTES,
     FEW_BLOCKS,
@@ -135,6 +136,32 @@ def test_columns_that_stand_in_memory_may_be_left_there(dtype: Any, order: Any, 
         for ours, theirs in ((rows, usual.X), (block.y, usual.y), (block.sample_weight, usual.sample_weight)):
             np.testing.assert_array_equal(ours, theirs)
     np.testing.assert_array_equal(in_columns.take([19, 3]), made.take([19, 3]))
+
+
+@pytest.mark.parametrize("memory", ["1 MB", "1 GB"])
+@pytest.mark.parametrize(
+    ("make", "is_looked_at"),
+    [
+        (lambda X: X, True),
+        (np.asfortranarray, True),
+        (lambda X: X.astype(int), False),
+        (lambda X: X[:, ::2], True),
+        (lambda X: pl.DataFrame(X), False),
+    ],
+    ids=["rows", "columns", "integers", "with gaps", "frame"],
+)
+def test_rows_made_for_a_fit_that_reads_often_are_kept(make: Any, is_looked_at: bool, memory: str) -> None:
+    """They are there already, or made once if there is room, or in every pass."""
+    X = np.arange(80_000.0).reshape(20_000, 4)
+    with bisector.config(memory=memory):
+        made = source(make(X))
+        once = [block.X for block in made.blocks()]
+        made.read_often = True
+        passes = [[block.X for block in made.blocks()] for _ in range(2)]
+    for first, second, usual in zip(*passes, once, strict=True):
+        assert np.shares_memory(first, second) == (is_looked_at or memory == "1 GB")
+        assert first.flags.c_contiguous or memory == "1 MB"
+        np.testing.assert_array_equal(first, usual)
 
 
 def test_a_mask_is_read_as_zeros_and_ones() -> None:

@@ -88,6 +88,18 @@ def equal_shares(n_rows: int, block_rows: int) -> int:
     return -(-n_rows // 2 ** round(log2(blocks)))
 
 
+def spread_rows(n_rows: int, most: int) -> NDArray[np.int64]:
+    """Return the numbers of up to so many rows, from all over the data.
+
+    Examples
+    --------
+    >>> from bisector.engine.blocks import spread_rows
+    >>> spread_rows(100, 4)
+    array([ 0, 33, 66, 99])
+    """
+    return np.linspace(0, n_rows - 1, min(n_rows, most)).astype(np.int64)
+
+
 def _power_of_two_below(count: int) -> int:
     return 1 << max(0, count.bit_length() - 1)
 

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .blocks import spread_rows
 from .sources import MemorySource, Source, source
 
 Arrays = dict[str, NDArray[Any]]
@@ -404,8 +405,7 @@ def _compare(path: Path, stored: Mapping[str, str], here: Mapping[str, str]) -> 
 def _some_rows(rows: Source) -> Iterator[NDArray[Any]]:
     """A few rows: from all over where any can be reached, else the first and the last."""
     if isinstance(rows, MemorySource):
-        spread = np.linspace(0, rows.n_rows - 1, min(rows.n_rows, _ROWS_TO_COMPARE)).astype(np.int64)
-        pieces = [rows.take(spread)]
+        pieces = [rows.take(spread_rows(rows.n_rows, _ROWS_TO_COMPARE))]
     else:
         first, last = (
             next(iter(rows.blocks(range(number, number + 1)))).X for number in (0, rows.n_blocks - 1)

@@ -17,8 +17,8 @@ from bisector.engine.upright_loops import fetch_columns, stand_upright_moved
 
 Floats = NDArray[np.float64]
 
-# A tile should stay in the first-level cache while every two groups of its columns are multiplied.
-_TILE_BYTES = 2**14
+# Few enough for a narrow tile to leave most of the first-level cache to rows that arrive while it is multiplied.
+_TILE_ROWS = 64
 
 
 def joint_products(
@@ -42,7 +42,7 @@ def joint_products(
     """
     columns = 1 + X.shape[1] + Y.shape[1]
     padded = -(-columns // WIDTH) * WIDTH
-    tile, sums = np.zeros((_TILE_BYTES // (8 * padded), padded)), np.zeros((padded, padded))
+    tile, sums = np.zeros((_TILE_ROWS, padded)), np.zeros((padded, padded))
     root = np.empty(0) if root is None else root
     beside = given(Y, np.float64), given(shift), given(scale), given(root, np.float64)
     if isinstance(X, ColumnsInPlace):

@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .blocks import Block, ColumnsInPlace, cut, equal_shares, rows_per_block
+from .kept_rows import SHARE_FOR_KEEPING
+from .memory import budget
 
 
 class Source(ABC):
@@ -145,13 +147,16 @@ class Source(ABC):
 class MemorySource(Source):
     """Base of sources whose rows can be reached in any order."""
 
+    # Whether rows are there as blocks want them, so that making a block costs nothing.
+    has_rows: bool = True
+
     def blocks(self, numbers: range | None = None) -> Iterator[Block]:
         numbers = range(self.n_blocks) if numbers is None else numbers
         boundaries = self.boundaries[numbers.start : numbers.stop + 1].tolist()
         for first, last in pairwise(boundaries):
             yield Block(
                 first,
-                self.between(first, last),
+                self._between_again(first, last),
                 None if self.y is None else self.y[first:last],
                 None if self.sample_weight is None else self.sample_weight[first:last],
             )
@@ -159,6 +164,22 @@ class MemorySource(Source):
     @abstractmethod
     def between(self, first: int, last: int) -> Any:
         """Return rows ``first:last`` of X as floats."""
+
+    def _between_again(self, first: int, last: int) -> Any:
+        """Return rows of a block: those that are made of something else once, if a fit reads often."""
+        if self.has_rows or not self.read_often or not self._may_keep:
+            return self.between(first, last)
+        if (first, last) not in self._kept:
+            self._kept[first, last] = np.ascontiguousarray(self.between(first, last))
+        return self._kept[first, last]
+
+    @cached_property
+    def _kept(self) -> dict[tuple[int, int], NDArray[Any]]:
+        return {}
+
+    @cached_property
+    def _may_keep(self) -> bool:
+        return self.n_rows * self.n_features * self.dtype.itemsize <= SHARE_FOR_KEEPING * budget()
 
 
 class ArraySource(MemorySource):
@@ -168,6 +189,7 @@ class ArraySource(MemorySource):
         self.X = X
         self.n_rows, self.n_features = X.shape
         self.dtype = float_dtype([X.dtype])
+        self.has_rows = X.flags.c_contiguous and X.dtype == self.dtype
 
     def between(self, first: int, last: int) -> NDArray[Any]:
         return np.asarray(self.X[first:last], dtype=self.dtype)
@@ -205,6 +227,8 @@ class SparseSource(MemorySource):
 
 class ColumnSource(MemorySource):
     """Columns of equal length: pandas and polars frames, Arrow tables."""
+
+    has_rows = False
 
     def __init__(self, columns: list[NDArray[Any]], feature_names: list[str] | None, n_rows: int) -> None:
         self.columns = columns

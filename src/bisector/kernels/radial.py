@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bisector.distances import Distance, Euclidean, Manhattan, resolve as resolve_distance
 from bisector.distances.distance import Pairs, Rows
 from bisector.distances.reductions import all_distances
+from bisector.engine.blocks import spread_rows
 from bisector.engine.validation import check_finite
 from bisector.engine.values import value
 from bisector.kernels.bumps import Bump, ExponentialBump, GaussianBump
@@ -241,7 +242,7 @@ def median_distance(metric: Distance, X: Any) -> float:
     """Return the median distance between different rows; of those that are not zero, if most are."""
     rows = metric.prepare(X)
     if len(rows) > _SAMPLED:
-        rows = rows.take(np.linspace(0, len(rows) - 1, _SAMPLED).astype(np.int64))
+        rows = rows.take(spread_rows(len(rows), _SAMPLED))
     distances = all_distances(metric, rows).astype(np.float64)[np.triu_indices(len(rows), k=1)]
     median = float(np.median(distances)) if distances.size else 0.0
     if not median:

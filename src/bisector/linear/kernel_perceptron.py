@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from bisector.engine.blocks import spread_rows
 from bisector.engine.checkpoint import checkpoint_of_pairs
 from bisector.engine.decisions import explain_sums
 from bisector.engine.explanation import Explanation
@@ -397,7 +398,7 @@ strings, sets; or kernel values of shape (n_samples, n_samples)
     ) -> tuple[Kernel, Callable[[], NDArray[Any]], Callable[[NDArray[np.int64]], Tiles]]:
         """Return the kernel with what it learned, values of some rows, and those of all in the order of a walk."""
         n = count(items)
-        some = np.linspace(0, n - 1, min(n, _ROWS_TO_COMPARE)).astype(np.int64)
+        some = spread_rows(n, _ROWS_TO_COMPARE)
         if isinstance(kernel, Precomputed):
             values = checked_square(items, "X")
             return kernel, lambda: values[np.ix_(some, some)], lambda order: GivenTiles(values, order, bias)

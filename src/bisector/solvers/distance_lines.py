@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from bisector.distances.distance import Distance, Rows
 from bisector.distances.reductions import cut, write_all
+from bisector.engine.blocks import spread_rows
 from bisector.engine.memory import budget, require
 from bisector.engine.threads import parallel
 
@@ -143,7 +144,7 @@ def telling_lines(distance: Distance, rows: Rows, *, n_jobs: int | None = None) 
         Prepared by it.
     n_jobs : int, optional
     """
-    few = np.unique(np.linspace(0, len(rows) - 1, _ROWS_TO_COMPARE).astype(np.int64))
+    few = spread_rows(len(rows), _ROWS_TO_COMPARE)
     return MadeLines(distance, rows, n_jobs=n_jobs).of(few)[0]
 
 

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from bisector.distances.distance import Pairs, Rows
 from bisector.distances.reductions import write_all
+from bisector.engine.blocks import spread_rows
 from bisector.engine.checkpoint import NOWHERE, Arrays, Checkpoint
 from bisector.engine.memory import budget
 from bisector.engine.progress import track
@@ -70,7 +71,7 @@ class KernelPairs(ABC):
 
     def some_values(self) -> Floats:
         """Return the kernel values of all rows with themselves and with a few: what tells them from other data."""
-        few = np.unique(np.linspace(0, len(self.diagonal) - 1, _ROWS_TO_COMPARE).astype(np.int64))
+        few = spread_rows(len(self.diagonal), _ROWS_TO_COMPARE)
         return np.stack([self.diagonal, *map(self.line, few)])
 
 

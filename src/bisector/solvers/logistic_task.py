@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bisector.engine.blocks import Block
+from bisector.engine.blocks import Block, spread_rows
 from bisector.engine.checkpoint import NOWHERE, Checkpoint
 from bisector.engine.map_reduce import map_reduce
 from bisector.engine.moments import Coordinates, block_sizes, coordinates
@@ -142,7 +142,7 @@ def sample_rows(rows: Source, size: int) -> Floats:
         return np.asarray(block.dense[block.weights > 0][:size], np.float64)
     counted = np.arange(rows.n_rows) if rows.sample_weight is None else np.flatnonzero(rows.sample_weight)
     if len(counted) > size:
-        counted = counted[np.linspace(0, len(counted) - 1, size).astype(np.int64)]
+        counted = counted[spread_rows(len(counted), size)]
     taken = rows.take(counted)
     return np.asarray(taken.toarray() if hasattr(taken, "tocsr") else taken, np.float64)
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bisector.distances.distance import Distance
 from bisector.distances.reductions import nearest
+from bisector.engine.blocks import spread_rows
 from bisector.engine.checkpoint import NOWHERE, Checkpoint
 from bisector.solvers.distance_lines import DistanceLines, MadeLines, distance_lines
 from bisector.solvers.medoid_alternate import alternate_medoids
@@ -125,9 +126,8 @@ class MedoidSearch:
 
     def some_distances(self) -> Floats:
         """Return distances between rows from all over, by which these data can be told from others."""
-        n = min(len(self.rows), _ROWS_TO_COMPARE)
-        rows = self.rows.take(np.linspace(0, len(self.rows) - 1, n).astype(np.int64))
-        values, places = distance_lines(self.distance, rows, n_jobs=self.n_jobs).of(np.arange(n))
+        rows = self.rows.take(spread_rows(len(self.rows), _ROWS_TO_COMPARE))
+        values, places = distance_lines(self.distance, rows, n_jobs=self.n_jobs).of(np.arange(len(rows)))
         return values[places]
 
     def silhouette(self, medoids: Integers) -> float:

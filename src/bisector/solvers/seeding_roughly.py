@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bisector.engine.blocks import spread_rows
 from bisector.engine.sources import ArraySource
 from bisector.engine.threads import parallel
 
@@ -78,7 +79,7 @@ class RoughLook:
         self._share = np.float32(2 * _ROUNDING * (held.rows.n_features + 16))
         weights = np.ones(1) if held.weights is None else held.weights[held.weights > 0]
         self._heaviest = float(weights.max())
-        sample = held.take(np.linspace(0, held.n_rows - 1, min(held.n_rows, _SAMPLE)).astype(np.int64))
+        sample = held.take(spread_rows(held.n_rows, _SAMPLE))
         self._origin = sample.mean(axis=0, dtype=np.float64)
         away = sample - self._origin
         largest = float(np.einsum("ij,ij->i", away, away).max())

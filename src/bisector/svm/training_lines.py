@@ -8,6 +8,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from bisector.distances.distance import Distance, Rows
+from bisector.engine.blocks import spread_rows
 from bisector.engine.frames import is_frame
 from bisector.engine.threads import cores
 from bisector.kernels import Custom, Kernel, Linear, Precomputed, is_psd
@@ -108,7 +109,7 @@ class TrainingLines:
     def some_values(self) -> NDArray[Any]:
         """Return values among rows from all over, by which these data and this kernel can be told from others."""
         n = len(self.gram) if self.gram is not None else len(self.prepared or ())
-        chosen = np.linspace(0, n - 1, min(n, _ROWS_TO_COMPARE)).astype(np.int64)
+        chosen = spread_rows(n, _ROWS_TO_COMPARE)
         if self.gram is not None:
             return self.gram[np.ix_(chosen, chosen)]
         assert self.prepared is not None

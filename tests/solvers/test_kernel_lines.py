@@ -1,5 +1,6 @@
 """Lines of Gram matrices: made when asked for, forgotten when there is no room, in either precision."""
 
+import numba
 import numpy as np
 import pytest
 import scipy.sparse
@@ -7,6 +8,9 @@ import scipy.sparse
 from bisector.kernels import Gaussian, Laplacian, Linear, Polynomial
 from bisector.solvers.gaussian_lines import gaussian_lines
 from bisector.solvers.kernel_lines import MadeLines
+
+# As plain Python the same loops take a thousand times as long: fewer rows do.
+COMPILED = not numba.config.DISABLE_JIT
 
 KERNELS = [Gaussian(), Gaussian(bandwidth=3.0), Laplacian(), Linear(), Polynomial(degree=3, bias=1.0)]
 
@@ -34,15 +38,16 @@ def test_lines_hold_the_gram_matrix_in_any_order_and_after_forgetting(kernel, si
 @pytest.mark.parametrize("n_features", [13, 40])
 def test_noted_lines_are_made_again_with_the_same_bits(kernel, single, n_features):
     """In the same company, after which others are forgotten in the same order."""
-    X = np.random.default_rng(0).normal(size=(300, n_features))
+    n = 300 if COMPILED else 60
+    X = np.random.default_rng(0).normal(size=(n, n_features))
     lines = MadeLines(kernel, kernel.prepare(X), single=single, capacity=50)
     rng = np.random.default_rng(1)
     for size in (1, 2, 30, 1, 40, 7, 50, 3, 20):
-        lines.held(rng.choice(300, size=size, replace=False))
+        lines.held(rng.choice(n, size=size, replace=False))
     again = MadeLines(kernel, kernel.prepare(X), single=single, capacity=80)
     again.go_on({name: np.array(value) for name, value in lines.as_notes().items()})
     for size in (10, 1, 45, 30, 2):
-        rows = rng.choice(300, size=size, replace=False)
+        rows = rng.choice(n, size=size, replace=False)
         (held, slots), (other, places) = lines.held(rows), again.held(rows)
         np.testing.assert_array_equal(other[places], held[slots])
         np.testing.assert_array_equal(again.square(rows), lines.square(rows))
@@ -50,13 +55,14 @@ def test_noted_lines_are_made_again_with_the_same_bits(kernel, single, n_feature
 
 def test_what_loops_make_has_the_same_bits_in_any_company():
     """So that such lines need not be made again when a fit goes on."""
-    X, kernel = np.random.default_rng(0).normal(size=(1500, 32)), Gaussian(bandwidth=4.0)
+    n = 1500 if COMPILED else 200
+    X, kernel = np.random.default_rng(0).normal(size=(n, 32)), Gaussian(bandwidth=4.0)
     fast = gaussian_lines(kernel, kernel.prepare(X))
     assert fast.by_loops
-    whole = np.empty((1500, 1500), np.float32)
-    fast.write_lines(np.arange(1500), whole, np.arange(1500), None)
+    whole = np.empty((n, n), np.float32)
+    fast.write_lines(np.arange(n), whole, np.arange(n), None)
     for size in (1, 2, 3, 5, 130):
-        rows, part = np.random.default_rng(size).permutation(1500)[:size], np.empty((size, 1500), np.float32)
+        rows, part = np.random.default_rng(size).permutation(n)[:size], np.empty((size, n), np.float32)
         fast.write_lines(rows, part, np.arange(size), None)
         np.testing.assert_array_equal(part, whole[rows])
 

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from bisector.engine.blocks import ColumnsInPlace
 from bisector.engine.intrinsics import WIDTH, add_products
 from bisector.engine.loops import given, loop
-from bisector.engine.upright_loops import fetch_columns, stand_upright_moved
+from bisector.engine.upright_loops import fetch_bytes, fetch_columns, stand_upright_moved
 
 Floats = NDArray[np.float64]
 
 # Few enough for a narrow tile to leave most of the first-level cache to rows that arrive while it is multiplied.
-_TILE_ROWS = 64
+_TILE_ROWS = 48
 
 
 def joint_products(
@@ -56,7 +56,9 @@ def joint_products(
 @loop
 def _add_joint_products(X, Y, shift, scale, root, tile, sums):  # type: ignore[no-untyped-def]
     n, d, m = len(X), X.shape[1], Y.shape[1]
+    n_bytes = len(tile) * d * X.itemsize
     for first in range(0, n, len(tile)):
+        ahead = X.ctypes.data + (first + len(tile)) * d * X.itemsize
         for r in range(min(len(tile), n - first)):
             line, x, y = tile[r], X[first + r], Y[first + r]
             weight = root[first + r] if len(root) else 1.0
@@ -67,6 +69,8 @@ def _add_joint_products(X, Y, shift, scale, root, tile, sums):  # type: ignore[n
             line[d + m] = weight
         tile[n - first :, :] = 0.0
         for i in range(0, len(sums), WIDTH):
+            # The next tile's rows are on their way while this one's are multiplied.
+            fetch_bytes(ahead + i * n_bytes // len(sums), WIDTH * n_bytes // len(sums))
             for j in range(i, len(sums), WIDTH):
                 add_products(tile, i, j, sums)
     _mirror(sums)

@@ -78,12 +78,17 @@ def stand_upright_moved(
 
 
 @loop
+def fetch_bytes(address: int, n_bytes: int) -> None:
+    """Have memory fetched into the cache; what is not in memory is left alone."""
+    for line in range(address, address + n_bytes, _LINE_BYTES):
+        prefetch_at(line)
+
+
+@loop
 def fetch_columns(addresses: Any, first: int, count: int, like: Any) -> None:
     """Have numbers of columns, from `first` on, fetched into the cache; what is not in memory is left alone."""
     for address in addresses:
-        begin = address + like.itemsize * first
-        for line in range(begin, begin + like.itemsize * count, _LINE_BYTES):
-            prefetch_at(line)
+        fetch_bytes(address + like.itemsize * first, like.itemsize * count)
 
 
 def warm() -> None:

@@ -34,7 +34,7 @@ import numpy as np
 import bisector
 from bisector.engine import column_products
 
-kind, path, few, where, n_jobs, scratch, times = sys.argv[1:8]
+kind, path, few, where, n_jobs, scratch, times, memory = sys.argv[1:9]
 
 def rows_in(path):
     if where == "files":
@@ -52,7 +52,7 @@ def fit(X, y):
     start = 4.0 * np.random.default_rng(1).normal(size=(20, 16))
     return bisector.KMeans(20, init=start, max_iter=10, tol=0.0, n_jobs=int(n_jobs)).fit(X)
 
-with bisector.config(memory="1.5 GB", scratch=scratch or None):
+with bisector.config(memory=memory, scratch=scratch or None):
     column_products.warm()
     fit(*rows_in(few))
     seconds = busy = float("inf")
@@ -133,9 +133,9 @@ def folder(place, held):
     return made
 
 
-def measured(kind, path, few, where="files", jobs=2, scratch="", times=1):
+def measured(kind, path, few, where="files", jobs=2, scratch="", times=1, memory="1500 MB"):
     """Fit in a process of its own, and tell of the fastest of so many times."""
-    command = [sys.executable, "-c", FIT, kind, *map(str, (path, few, where, jobs, scratch, times))]
+    command = [sys.executable, "-c", FIT, kind, *map(str, (path, few, where, jobs, scratch, times, memory))]
     found = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     return json.loads(found.stdout)
 
@@ -148,7 +148,9 @@ def n_rows(folder):
 def test_a_fit_of_many_gigabytes_stays_below_two(folder, few, held, kind):
     """What a core does beside memory, both in the same minute, is told: no verdict, which time is not."""
     found = measured(kind, folder, few)
-    here = measured(kind, held, few, "memory", times=3)
+    # With a budget in proportion to the rows, so that k-means has no more room for bounds there.
+    budget = f"{1500 * N_HELD * ROWS_PER_FILE // n_rows(folder)} MB"
+    here = measured(kind, held, few, "memory", times=3, memory=budget)
     size = sum(path.stat().st_size for path in folder.iterdir())
     a_row, there = here["busy"] / (N_HELD * ROWS_PER_FILE), found["busy"] / n_rows(folder)
     print(

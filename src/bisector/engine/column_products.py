@@ -146,4 +146,7 @@ def warm() -> None:
 
     sparse_column_products(csr_array(np.eye(2)))
     for dtype in (np.float32, np.float64):
-        joint_products(np.ones((1, 1), dtype), np.ones((1, 1)), np.zeros(2), np.ones(2))
+        X = np.ones((1, 1), dtype)
+        in_place = ColumnsInPlace(np.array([[X.ctypes.data]]), np.array([0, 1]), 0, 1, X.dtype)
+        for rows in (X, in_place):
+            joint_products(rows, np.ones((1, 1)), np.zeros(2), np.ones(2))

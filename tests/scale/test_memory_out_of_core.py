@@ -23,8 +23,8 @@ pytestmark = [
 D, K = 16, 20
 ROWS_PER_FILE = 2**21
 MOST_BYTES = 2 * 10**9
-# So many rows that k-means keeps no bounds of them either, as of those on the disk: with bounds, as it has them where
-# there is room, it is a fourth faster.
+# So many rows that k-means keeps no bounds of them either, as of those on the disk.
+# Where there is room for bounds, it is a fourth faster.
 N_HELD = 9
 
 # Each fit has a process of its own, so that what it takes is its alone. First it loads its loops and fits a few
